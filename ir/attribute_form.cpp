@@ -1,0 +1,125 @@
+#include "ir/attribute_form.h"
+
+#include <array>
+
+#include "ir/support/internal_error.h"
+
+namespace kiln::ir {
+
+namespace {
+
+constexpr auto kReduceNames =
+    std::to_array<std::string_view>({"sum", "min", "max", "minimum", "maximum", "any", "all"});
+constexpr auto kPrecisionNames =
+    std::to_array<std::string_view>({"default", "exact", "tf32", "tf32x3", "bf16x3", "fast"});
+
+template <class Enum, std::size_t N>
+std::optional<Enum> named(const std::array<std::string_view, N>& names, std::string_view name) {
+    for (std::size_t i = 0; i < N; ++i) {
+        if (names[i] == name) return static_cast<Enum>(i);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name(ReduceKind kind) {
+    return kReduceNames[static_cast<std::size_t>(kind)];
+}
+std::string_view name(DotPrecision precision) {
+    return kPrecisionNames[static_cast<std::size_t>(precision)];
+}
+std::optional<ReduceKind> reduce_kind_named(std::string_view name) {
+    return named<ReduceKind>(kReduceNames, name);
+}
+std::optional<DotPrecision> dot_precision_named(std::string_view name) {
+    return named<DotPrecision>(kPrecisionNames, name);
+}
+
+Attribute empty_attribute(OpKind kind) {
+    switch (kind) {
+        case OpKind::Constant:
+            return Scalar{};
+        case OpKind::View:
+        case OpKind::Load:
+        case OpKind::Store:
+            return AccessAttribute{};
+        case OpKind::Reduce:
+            return ReduceAttribute{};
+        case OpKind::Dot:
+            return DotAttribute{};
+        case OpKind::Size:
+            return SizeAttribute{};
+        case OpKind::Permute:
+        case OpKind::Extract:
+            return AxesAttribute{};
+        case OpKind::Require:
+            return MessageAttribute{};
+        case OpKind::Iota:
+        case OpKind::Broadcast:
+        case OpKind::Reshape:
+        case OpKind::Add:
+        case OpKind::Sub:
+        case OpKind::Mul:
+        case OpKind::Div:
+        case OpKind::Rem:
+        case OpKind::Neg:
+        case OpKind::And:
+        case OpKind::Or:
+        case OpKind::Xor:
+        case OpKind::Not:
+        case OpKind::Shl:
+        case OpKind::Shr:
+        case OpKind::LogicalAnd:
+        case OpKind::LogicalOr:
+        case OpKind::LogicalNot:
+        case OpKind::Equal:
+        case OpKind::NotEqual:
+        case OpKind::Less:
+        case OpKind::LessEqual:
+        case OpKind::Greater:
+        case OpKind::GreaterEqual:
+        case OpKind::Abs:
+        case OpKind::Min:
+        case OpKind::Max:
+        case OpKind::Minimum:
+        case OpKind::Maximum:
+        case OpKind::Fma:
+        case OpKind::Sqrt:
+        case OpKind::Exp:
+        case OpKind::Exp2:
+        case OpKind::Log:
+        case OpKind::Log2:
+        case OpKind::Rsqrt:
+        case OpKind::Sin:
+        case OpKind::Cos:
+        case OpKind::Tanh:
+        case OpKind::Erf:
+        case OpKind::Pow:
+        case OpKind::Floor:
+        case OpKind::Ceil:
+        case OpKind::Trunc:
+        case OpKind::Round:
+        case OpKind::IsNan:
+        case OpKind::IsInf:
+        case OpKind::Select:
+        case OpKind::CeilDiv:
+        case OpKind::FloorDiv:
+        case OpKind::Mod:
+        case OpKind::Ilog2:
+        case OpKind::Popcount:
+        case OpKind::Clz:
+        case OpKind::Convert:
+        case OpKind::Saturate:
+        case OpKind::Bitcast:
+        case OpKind::For:
+        case OpKind::While:
+        case OpKind::If:
+        case OpKind::Yield:
+        case OpKind::Units:
+            return std::monostate{};
+    }
+    throw support::InternalError("ir::empty_attribute", "unknown op kind");
+}
+
+}  // namespace kiln::ir
