@@ -1,0 +1,202 @@
+#include "runtime/cpu/cpu_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "codegen/cpu/compile.h"
+#include "codegen/cpu/jit.h"
+#include "codegen/cpu/target.h"
+#include "ir/support/internal_error.h"
+#include "runtime/cpu/executor.h"
+
+namespace kiln::runtime::cpu {
+
+namespace {
+
+namespace cpu = codegen::cpu;
+
+std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Memory of the kernel's scratch tensors, and the tensors in it.
+class ScratchTensors {
+public:
+    ScratchTensors(const ir::Kernel& kernel, const ir::Launch& launch) {
+        std::uint64_t bytes = 0;
+        std::vector<std::uint64_t> offsets;
+        for (std::size_t i = 0; i < kernel.scratch.size(); ++i) {
+            const ir::ScalarType element = kernel.type(kernel.scratch[i].value).element;
+            offsets.push_back(bytes);
+            bytes += aligned(static_cast<std::uint64_t>(launch.scratch[i].count()) * ir::bit_width(element) / 8);
+        }
+        memory_.resize(bytes);
+        for (std::size_t i = 0; i < kernel.scratch.size(); ++i) add(kernel, launch, i, offsets[i]);
+    }
+
+    const std::vector<ir::TensorView>& tensors() const { return tensors_; }
+
+    /// Sets the tensors declared with an initial value.
+    void initialise() {
+        for (const Initial& initial : initials_) {
+            const ir::TensorView& tensor = tensors_[initial.tensor];
+            const int bytes = ir::byte_width(tensor.element);
+            for (std::int64_t i = 0; i < tensor.sizes.count(); ++i) {
+                std::memcpy(tensor.data + i * bytes, &initial.value.bits, static_cast<std::size_t>(bytes));
+            }
+        }
+    }
+
+private:
+    struct Initial {
+        std::size_t tensor;
+        ir::Scalar value;
+    };
+
+    void add(const ir::Kernel& kernel, const ir::Launch& launch, std::size_t index, std::uint64_t offset) {
+        const ir::Scratch& scratch = kernel.scratch[index];
+        ir::TensorView tensor{kernel.type(scratch.value).element, memory_.data() + offset, launch.scratch[index], {}};
+        tensor.strides = tensor.sizes;
+        std::int64_t stride = 1;
+        for (std::size_t axis = tensor.sizes.rank(); axis-- > 0;) {
+            tensor.strides[axis] = stride;
+            stride *= tensor.sizes[axis];
+        }
+        tensors_.push_back(tensor);
+        if (scratch.initial) initials_.push_back({index, launch.values[scratch.initial->index]});
+    }
+
+    std::vector<std::byte> memory_;
+    std::vector<ir::TensorView> tensors_;
+    std::vector<Initial> initials_;
+};
+
+struct BoundPhase {
+    cpu::PhaseFunction function;
+    std::vector<std::uint64_t> values;
+    std::vector<std::int64_t> grid;
+    std::int64_t programs;
+    std::uint64_t scratch_bytes;
+};
+
+class CpuBoundLaunch final : public BoundLaunch {
+public:
+    CpuBoundLaunch(const ir::Kernel& kernel, const ir::Launch& launch, std::span<const ir::Argument> arguments,
+                   std::span<const cpu::PhaseFunction> functions, const std::vector<PhaseEntry>& entries)
+        : scratch_(kernel, launch) {
+        for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+            if (!kernel.type(kernel.parameters[i].value).is_tensor()) continue;
+            const auto* tensor = std::get_if<ir::TensorView>(&arguments[i]);
+            views_.push_back(tensor == nullptr ? ir::TensorView{} : *tensor);
+        }
+        views_.insert(views_.end(), scratch_.tensors().begin(), scratch_.tensors().end());
+        for (const ir::TensorView& view : views_) {
+            tensors_.push_back({view.data, view.sizes.begin(), view.strides.begin()});
+        }
+        const std::vector<ir::ValueId> values = launch_values(kernel);
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            BoundPhase phase{functions[i], {}, launch.grids[i], launch.programs(i), entries[i].scratch_bytes};
+            for (const std::uint32_t place : entries[i].values) {
+                phase.values.push_back(launch.values[values[place].index].bits);
+            }
+            phases_.push_back(std::move(phase));
+        }
+    }
+
+    void run() override {
+        scratch_.initialise();
+        for (std::size_t i = 0; i < phases_.size(); ++i) {
+            for_each_range(phases_[i].programs,
+                           [&](std::int64_t first, std::int64_t last) { run_programs(i, first, last); });
+        }
+    }
+
+    void run_programs(std::size_t index, std::int64_t first, std::int64_t last) override {
+        const BoundPhase& phase = phases_[index];
+        const cpu::LaunchFrame frame{tensors_.data(), phase.values.data()};
+        phase.function(&frame, phase.grid.data(), first, last, thread_scratch(phase.scratch_bytes));
+    }
+
+private:
+    ScratchTensors scratch_;
+    std::vector<ir::TensorView> views_;
+    std::vector<cpu::TensorFrame> tensors_;
+    std::vector<BoundPhase> phases_;
+};
+
+class CpuLoadedKernel final : public LoadedKernel {
+public:
+    CpuLoadedKernel(std::unique_ptr<cpu::LoadedObject> object, std::vector<cpu::PhaseFunction> functions,
+                    std::vector<PhaseEntry> entries)
+        : object_(std::move(object)), functions_(std::move(functions)), entries_(std::move(entries)) {}
+
+    std::unique_ptr<BoundLaunch> bind(const ir::Kernel& kernel, const ir::Launch& launch,
+                                      std::span<const ir::Argument> arguments) override {
+        return std::make_unique<CpuBoundLaunch>(kernel, launch, arguments, functions_, entries_);
+    }
+
+private:
+    std::unique_ptr<cpu::LoadedObject> object_;
+    std::vector<cpu::PhaseFunction> functions_;
+    std::vector<PhaseEntry> entries_;
+};
+
+class CpuBackend final : public DeviceBackend {
+public:
+    CpuBackend() : target_(cpu::host_target()) {
+        description_ = fmt::format("{} ({} threads, {}-bit vectors{})", target_.cpu, thread_count(),
+                                   target_.vector_bytes * 8, target_.has_bf16_dot ? ", bf16 dot" : "");
+    }
+
+    const std::string& name() const override { return name_; }
+    const std::string& description() const override { return description_; }
+    std::int64_t units() const override { return thread_count(); }
+    const std::vector<std::string>& schedule_names() const override { return target_.schedule_names; }
+    std::string fingerprint() const override { return cpu::fingerprint(target_); }
+    void synchronise() const override {}
+
+    Artifact compile(const ir::Kernel& kernel) const override {
+        cpu::ObjectCode object = cpu::compile(kernel, target_);
+        const std::vector<ir::ValueId> values = launch_values(kernel);
+        Artifact artifact{std::move(object.object), {}};
+        for (const cpu::PhaseCode& phase : object.phases) {
+            PhaseEntry entry{phase.symbol, {}, phase.scratch_bytes};
+            for (const ir::ValueId value : phase.values) entry.values.push_back(place_of(value, values));
+            artifact.phases.push_back(std::move(entry));
+        }
+        return artifact;
+    }
+
+    std::unique_ptr<LoadedKernel> load(const Artifact& artifact, std::string& reason) const override {
+        std::unique_ptr<cpu::LoadedObject> object = cpu::load_object(artifact.code, reason);
+        if (object == nullptr) return nullptr;
+        std::vector<cpu::PhaseFunction> functions;
+        for (const PhaseEntry& phase : artifact.phases) {
+            functions.push_back(object->find(phase.symbol));
+            if (functions.back() == nullptr) {
+                reason = "the object lacks " + phase.symbol;
+                return nullptr;
+            }
+        }
+        return std::make_unique<CpuLoadedKernel>(std::move(object), std::move(functions), artifact.phases);
+    }
+
+private:
+    static std::uint32_t place_of(ir::ValueId value, const std::vector<ir::ValueId>& values) {
+        const auto found = std::find(values.begin(), values.end(), value);
+        if (found == values.end()) {
+            throw support::InternalError("runtime/cpu", "a phase asks for a value that is no launch value");
+        }
+        return static_cast<std::uint32_t>(found - values.begin());
+    }
+
+    const cpu::Target& target_;
+    std::string name_ = "cpu";
+    std::string description_;
+};
+
+}  // namespace
+
+std::shared_ptr<DeviceBackend> make_backend() { return std::make_shared<CpuBackend>(); }
+
+}  // namespace kiln::runtime::cpu

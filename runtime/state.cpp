@@ -1,0 +1,188 @@
+#include "runtime/state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/semantics.h"
+#include "ir/support/internal_error.h"
+#include "runtime/standard_library.h"
+
+namespace kiln::runtime {
+
+namespace {
+
+std::string join(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
+    return text;
+}
+
+template <class Items>
+Error unknown_name(const std::string& what, const std::string& name, const Items& known) {
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    const std::string_view nearest = support::nearest_name(name, names);
+    const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest);
+    return Error(ErrorKind::user, fmt::format("{} `{}`{}", what, name, hint));
+}
+
+/// A host's number as a scalar of the type a generic declares (`int`, `bool`, `f32`, ...).
+ir::Scalar to_scalar(const std::string& name, const std::string& type_text, const GenericValue& value) {
+    const ir::ScalarType type = ir::scalar_type_named(type_text).value_or(ir::kInt);
+    if (const bool* truth = std::get_if<bool>(&value); truth != nullptr && type == ir::ScalarType::Bool) {
+        return ir::Scalar::boolean(*truth);
+    }
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+        if (ir::is_integer(type)) return ir::Scalar::integer(type, *integer);
+        if (ir::is_float(type)) return ir::round_to(type, static_cast<double>(*integer));
+    }
+    if (const double* real = std::get_if<double>(&value); real != nullptr && ir::is_float(type)) {
+        return ir::round_to(type, *real);
+    }
+    throw Error(ErrorKind::user, fmt::format("`{}` is declared {}, and a value of another kind was given", name, type_text));
+}
+
+}  // namespace
+
+frontend::FileReader with_standard_library(frontend::FileReader reader) {
+    return [reader = std::move(reader)](const std::string& path) -> std::optional<std::string> {
+        if (const auto text = standard_library_text(path)) return std::string(*text);
+        return reader(path);
+    };
+}
+
+Generic to_generic(const std::string& name, const frontend::GenericValue& value) {
+    if (const auto* type = std::get_if<ir::ScalarType>(&value)) return {name, to_dtype(*type)};
+    if (const auto* function = std::get_if<frontend::FunctionName>(&value)) return {name, function->path};
+    const ir::Scalar scalar = std::get<ir::Scalar>(value);
+    if (scalar.type == ir::ScalarType::Bool) return {name, scalar.as_bool()};
+    if (ir::is_float(scalar.type)) return {name, scalar.as_double()};
+    return {name, scalar.as_int64()};
+}
+
+ModuleState::ModuleState(const std::string& path, const frontend::FileReader& reader)
+    : cache_(KernelCache::default_folder()) {
+    support::Diagnostics diagnostics;
+    try {
+        program_ = frontend::load_program(path, reader, diagnostics);
+    } catch (const support::InternalError& error) {
+        throw Error(ErrorKind::internal, error.what());
+    }
+    if (diagnostics.has_errors()) throw Error(ErrorKind::user, diagnostics.render(program_.sources));
+    signatures_ = frontend::signatures(program_);
+}
+
+const frontend::KernelSignature& ModuleState::find(const std::string& kernel) const {
+    std::vector<std::string_view> names;
+    for (const frontend::KernelSignature& signature : signatures_) {
+        if (signature.name == kernel) return signature;
+        names.push_back(signature.name);
+    }
+    throw unknown_name("there is no kernel", kernel, names);
+}
+
+PreparedState::PreparedState(std::shared_ptr<const CompiledKernel> compiled, LaunchInfo info, ir::Launch launch,
+                             std::vector<ir::Argument> arguments)
+    : compiled_(std::move(compiled)), info_(std::move(info)), launch_(std::move(launch)),
+      arguments_(std::move(arguments)), bound_(compiled_->code->bind(compiled_->kernel(), launch_, arguments_)) {}
+
+KernelState::KernelState(std::shared_ptr<const ModuleState> module, const std::string& name,
+                         const std::vector<Generic>& generics)
+    : module_(std::move(module)), signature_(&module_->find(name)) {
+    for (const Generic& generic : generics) add_generic(generic);
+}
+
+void KernelState::add_generic(const Generic& given) {
+    std::vector<std::string_view> names;
+    for (const frontend::GenericSignature& generic : signature_->generics) {
+        names.push_back(generic.name);
+        if (generic.name != given.name) continue;
+        const auto* dtype = std::get_if<DType>(&given.value);
+        const auto* text = std::get_if<std::string>(&given.value);
+        switch (generic.kind) {
+            case frontend::GenericKind::Type:
+                if (dtype == nullptr) throw Error(ErrorKind::user, fmt::format("`{}` takes an element type", given.name));
+                generics_[given.name] = to_scalar_type(*dtype);
+                return;
+            case frontend::GenericKind::Function:
+                if (text == nullptr) throw Error(ErrorKind::user, fmt::format("`{}` takes a function's name", given.name));
+                generics_[given.name] = frontend::FunctionName{*text};
+                return;
+            case frontend::GenericKind::Value:
+                generics_[given.name] = to_scalar(given.name, generic.type_text, given.value);
+                return;
+        }
+    }
+    for (const frontend::TunableSignature& tunable : signature_->tunables) {
+        names.push_back(tunable.name);
+        if (tunable.name != given.name) continue;
+        const bool is_truth = std::holds_alternative<bool>(given.value);
+        tunables_[given.name] = to_scalar(given.name, is_truth ? "bool" : "int", given.value);
+        return;
+    }
+    throw unknown_name(fmt::format("`{}` has no generic or tunable", signature_->name), given.name, names);
+}
+
+frontend::Request KernelState::base_request() const {
+    frontend::Request request;
+    request.kernel = signature_->name;
+    request.generics = generics_;
+    request.tunables = tunables_;
+    return request;
+}
+
+frontend::Request KernelState::request(const DeviceBackend& backend, std::span<const Argument* const> matched) const {
+    frontend::Request request = base_request();
+    request.parameters = describe_arguments(*signature_, matched);
+    request.targets = backend.schedule_names();
+    request.units = backend.units();
+    return request;
+}
+
+KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend,
+                                                   std::span<const Argument* const> matched, bool& was_cold) {
+    const std::string key = backend.name() + "/" + argument_key(*signature_, matched);
+    std::promise<Compiled> promise;
+    {
+        std::unique_lock lock(mutex_);
+        if (const auto found = compiled_.find(key); found != compiled_.end()) {
+            const std::shared_future<Compiled> future = found->second;
+            lock.unlock();
+            return future.get();
+        }
+        compiled_.emplace(key, promise.get_future().share());
+    }
+    was_cold = true;
+    try {
+        Compiled compiled = compile_kernel(module_->program(), request(backend, matched), backend, module_->cache());
+        promise.set_value(compiled);
+        return compiled;
+    } catch (...) {
+        promise.set_exception(std::current_exception());
+        const std::lock_guard lock(mutex_);
+        compiled_.erase(key);
+        throw;
+    }
+}
+
+std::shared_ptr<PreparedState> KernelState::prepare(const DeviceBackend& backend, std::span<const Argument> arguments) {
+    const std::vector<const Argument*> matched = match_arguments(*signature_, arguments);
+    bool was_cold = false;
+    Compiled compiled = find_or_compile(backend, matched, was_cold);
+    LaunchInfo info = compiled->info;
+    if (!was_cold) info.source = LaunchInfo::Source::memory;
+    std::vector<ir::Argument> bound = bind_arguments(compiled->specialisation, matched);
+    try {
+        auto launch = ir::prepare_launch(compiled->kernel(), bound, backend.units());
+        if (const auto* errors = std::get_if<ir::LaunchErrors>(&launch)) {
+            throw Error(ErrorKind::user, join(errors->messages));
+        }
+        return std::make_shared<PreparedState>(std::move(compiled), std::move(info),
+                                               std::move(std::get<ir::Launch>(launch)), std::move(bound));
+    } catch (const support::InternalError& error) {
+        throw Error(ErrorKind::internal, error.what());
+    }
+}
+
+}  // namespace kiln::runtime

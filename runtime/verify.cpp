@@ -1,0 +1,271 @@
+#include "runtime/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "ir/scalar.h"
+
+namespace kiln::runtime {
+
+namespace {
+
+// Fills `out` tensors before a run. As a float of any width it is a large negative number that no kernel computes.
+constexpr unsigned char kPoison = 0xc7;
+
+/// A tensor argument of its own memory, with the layout of the original.
+class TensorCopy {
+public:
+    explicit TensorCopy(const Tensor& original) : tensor_(original) {
+        std::int64_t first = 0, last = 0;
+        bool empty = false;
+        for (std::size_t axis = 0; axis < original.sizes.size(); ++axis) {
+            empty |= original.sizes[axis] == 0;
+            const std::int64_t reach = (original.sizes[axis] - 1) * original.strides[axis];
+            (reach < 0 ? first : last) += reach;
+        }
+        if (empty) return;
+        const int bits = ir::bit_width(to_scalar_type(original.dtype));
+        const std::int64_t offset = -first * bits / 8;
+        memory_.resize(static_cast<std::size_t>(((last - first + 1) * bits + 7) / 8));
+        std::memcpy(memory_.data(), static_cast<const char*>(original.data) - offset, memory_.size());
+        tensor_.data = memory_.data() + offset;
+    }
+
+    const Tensor& tensor() const { return tensor_; }
+
+private:
+    std::vector<char> memory_;
+    Tensor tensor_;
+};
+
+/// Calls `visit` with every index of a tensor and the element's offset from its first.
+template <class Visit>
+void for_each_element(const Tensor& tensor, const Visit& visit) {
+    const std::size_t rank = tensor.sizes.size();
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+        if (tensor.sizes[axis] == 0) return;
+    }
+    std::vector<std::int64_t> index(rank, 0);
+    while (true) {
+        std::int64_t offset = 0;
+        for (std::size_t axis = 0; axis < rank; ++axis) offset += index[axis] * tensor.strides[axis];
+        visit(index, offset);
+        std::size_t axis = rank;
+        while (axis-- > 0 && ++index[axis] == tensor.sizes[axis]) index[axis] = 0;
+        if (axis == static_cast<std::size_t>(-1)) return;
+    }
+}
+
+ir::Scalar element_at(const Tensor& tensor, std::int64_t offset) {
+    const ir::ScalarType type = to_scalar_type(tensor.dtype);
+    ir::Scalar scalar{type, 0};
+    const int bytes = ir::byte_width(type);
+    std::memcpy(&scalar.bits, static_cast<const char*>(tensor.data) + offset * bytes, static_cast<std::size_t>(bytes));
+    if (type == ir::ScalarType::Bool) scalar.bits = scalar.bits != 0;
+    return scalar;
+}
+
+bool is_poison(const Tensor& tensor, std::int64_t offset) {
+    const int bytes = ir::byte_width(to_scalar_type(tensor.dtype));
+    const auto* element = static_cast<const unsigned char*>(tensor.data) + offset * bytes;
+    return std::all_of(element, element + bytes, [](unsigned char byte) { return byte == kPoison; });
+}
+
+void poison(const Tensor& tensor) {
+    const int bytes = ir::byte_width(to_scalar_type(tensor.dtype));
+    for_each_element(tensor, [&](const auto&, std::int64_t offset) {
+        std::memset(static_cast<char*>(tensor.data) + offset * bytes, kPoison, static_cast<std::size_t>(bytes));
+    });
+}
+
+/// The arguments of the reference: those of the kernel that it has by name, outputs in memory of their own.
+struct ReferenceArguments {
+    std::vector<std::unique_ptr<TensorCopy>> copies;
+    std::vector<Argument> arguments;
+    std::vector<std::pair<std::size_t, Tensor>> outputs;  ///< parameter of the kernel, and the reference's tensor
+};
+
+ReferenceArguments reference_arguments(const frontend::KernelSignature& kernel,
+                                       const frontend::KernelSignature& reference,
+                                       std::span<const Argument* const> matched) {
+    ReferenceArguments result;
+    for (std::size_t i = 0; i < matched.size(); ++i) {
+        const frontend::ParameterSignature& parameter = kernel.parameters[i];
+        const bool known = std::any_of(reference.parameters.begin(), reference.parameters.end(),
+                                       [&](const auto& other) { return other.name == parameter.name; });
+        if (!known || matched[i] == nullptr) continue;
+        Argument argument = *matched[i];
+        argument.name = parameter.name;
+        if (parameter.is_tensor && parameter.access != ir::Access::In) {
+            result.copies.push_back(std::make_unique<TensorCopy>(std::get<Tensor>(argument.value)));
+            argument.value = result.copies.back()->tensor();
+            result.outputs.emplace_back(i, result.copies.back()->tensor());
+        }
+        result.arguments.push_back(argument);
+    }
+    return result;
+}
+
+std::vector<Generic> reference_generics(const frontend::Specialisation& specialisation,
+                                        const frontend::KernelSignature& reference) {
+    std::vector<Generic> generics;
+    for (const frontend::GenericSignature& generic : reference.generics) {
+        const auto found = specialisation.generics.find(generic.name);
+        if (found != specialisation.generics.end()) generics.push_back(to_generic(generic.name, found->second));
+    }
+    return generics;
+}
+
+/// Runs the reference, whole or on a sample, and says how many programs ran.
+std::int64_t run_reference(const PreparedState& reference, std::uint64_t seed) {
+    const ir::Kernel& kernel = reference.compiled().kernel();
+    const double operations = estimated_operations(reference.compiled().facts, kernel, reference.launch());
+    const std::int64_t programs = reference.launch().programs(0);
+    if (kernel.phases.size() > 1 || operations <= kFullVerificationOperations || programs <= kSampledPrograms) {
+        reference.bound().run();
+        return programs;
+    }
+    const std::vector<std::int64_t> sample = sampled_programs(reference.launch().grids[0], kSampledPrograms, seed);
+    for (const std::int64_t program : sample) reference.bound().run_programs(0, program, program + 1);
+    return static_cast<std::int64_t>(sample.size());
+}
+
+double root_mean_square(const Tensor& reference) {
+    double sum = 0;
+    std::int64_t count = 0;
+    for_each_element(reference, [&](const auto&, std::int64_t offset) {
+        if (is_poison(reference, offset)) return;
+        const double value = element_at(reference, offset).as_double();
+        if (!std::isfinite(value)) return;
+        sum += value * value;
+        ++count;
+    });
+    return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
+}
+
+bool equal(ir::Scalar x, ir::Scalar r) {
+    if (epsilon(x.type) == 0) return x == r;
+    const double value = x.as_double(), reference = r.as_double();
+    return value == reference || (std::isnan(value) && std::isnan(reference));
+}
+
+OutputReport compare(const std::string& name, const Tensor& result, const Tensor& reference, bool written_whole,
+                     Tolerance tolerance) {
+    OutputReport report;
+    report.name = name;
+    report.element = to_scalar_type(result.dtype);
+    const double absolute = tolerance.absolute * (tolerance.scaled ? root_mean_square(reference) : 1);
+    for_each_element(reference, [&](const std::vector<std::int64_t>& index, std::int64_t offset) {
+        if (is_poison(reference, offset) && !(written_whole && !is_poison(result, offset))) return;
+        const ir::Scalar x = element_at(result, offset), r = element_at(reference, offset);
+        ++report.compared;
+        if (equal(x, r)) return;
+        const double value = x.as_double(), expected = r.as_double();
+        const double allowed = absolute + tolerance.relative * std::abs(expected);
+        const double error = std::abs(value - expected);
+        const bool passes = std::isfinite(error) && error <= allowed;
+        if (!passes) ++report.failed;
+        if (std::isfinite(error) && error > report.largest_error) {
+            report.largest_error = error;
+            report.bound = allowed;
+        }
+        const double over = std::isfinite(error) && allowed > 0 ? error / allowed : (passes ? 0 : HUGE_VAL);
+        if (over > report.error_over_bound) {
+            report.error_over_bound = over;
+            if (!passes) report.worst = Mismatch{index, value, expected, allowed};
+        }
+    });
+    return report;
+}
+
+Tolerance tolerance_of(const PreparedState& prepared, ir::ScalarType output) {
+    const frontend::Specialisation& specialisation = prepared.compiled().specialisation;
+    if (!specialisation.relative_bound) {
+        return default_tolerance(prepared.compiled().facts, specialisation.kernel, prepared.launch(), output);
+    }
+    return {*specialisation.relative_bound, specialisation.absolute_bound.value_or(0), false};
+}
+
+}  // namespace
+
+std::vector<std::int64_t> sampled_programs(const std::vector<std::int64_t>& grid, std::int64_t count,
+                                           std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::set<std::int64_t> programs;
+    const auto number = [&](const std::vector<std::int64_t>& at) {
+        std::int64_t index = 0;
+        for (std::size_t axis = 0; axis < grid.size(); ++axis) index = index * grid[axis] + at[axis];
+        return index;
+    };
+    // Along each axis in turn the others stand at a corner, at the first or last place; axes longer than a share of the
+    // count are walked at random places.
+    const auto share = std::max<std::int64_t>(1, count / static_cast<std::int64_t>(2 * std::max<std::size_t>(1, grid.size())));
+    for (std::size_t corner = 0; corner < (std::size_t{1} << grid.size()); ++corner) {
+        std::vector<std::int64_t> at(grid.size());
+        for (std::size_t axis = 0; axis < grid.size(); ++axis) at[axis] = (corner >> axis & 1) != 0 ? grid[axis] - 1 : 0;
+        programs.insert(number(at));
+        for (std::size_t axis = 0; axis < grid.size(); ++axis) {
+            std::vector<std::int64_t> along = at;
+            const std::int64_t steps = std::min(grid[axis], share >> grid.size());
+            for (std::int64_t step = 0; step < steps; ++step) {
+                along[axis] = grid[axis] <= steps ? step : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(grid[axis]));
+                programs.insert(number(along));
+            }
+        }
+    }
+    std::int64_t total = 1;
+    for (const std::int64_t extent : grid) total *= extent;
+    for (std::int64_t drawn = 0; drawn < count; ++drawn) {
+        programs.insert(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(total)));
+    }
+    return {programs.begin(), programs.end()};
+}
+
+VerifyReport verify(KernelState& kernel, const DeviceBackend& backend, std::span<const Argument> arguments,
+                    std::uint64_t seed) {
+    const std::shared_ptr<PreparedState> prepared = kernel.prepare(backend, arguments);
+    const frontend::Specialisation& specialisation = prepared->compiled().specialisation;
+    if (specialisation.reference.empty()) {
+        throw Error(ErrorKind::user, fmt::format("`{}` names no reference to verify against", kernel.name()));
+    }
+    const auto matched = match_arguments(kernel.signature(), arguments);
+    for (std::size_t i = 0; i < matched.size(); ++i) {
+        const frontend::ParameterSignature& parameter = kernel.signature().parameters[i];
+        if (matched[i] == nullptr || !parameter.is_tensor || parameter.access == ir::Access::In) continue;
+        const Tensor& tensor = std::get<Tensor>(matched[i]->value);
+        if (ir::bit_width(to_scalar_type(tensor.dtype)) < 8) {
+            throw Error(ErrorKind::user, fmt::format("`{}` has elements of 4 bits, which verification does not read yet",
+                                                     parameter.name));
+        }
+        if (parameter.access == ir::Access::Out) poison(tensor);
+    }
+    const frontend::KernelSignature& reference_signature = kernel.module().find(specialisation.reference);
+    // Copied before the kernel runs, since it may update `inout` tensors.
+    const ReferenceArguments copies = reference_arguments(kernel.signature(), reference_signature, matched);
+    KernelState reference(kernel.shared_module(), reference_signature.name,
+                          reference_generics(specialisation, reference_signature));
+    const std::shared_ptr<PreparedState> prepared_reference = reference.prepare(backend, copies.arguments);
+
+    prepared->bound().run();
+    VerifyReport report;
+    report.reference = reference_signature.name;
+    report.reference_programs = prepared_reference->launch().programs(0);
+    report.programs = run_reference(*prepared_reference, seed);
+    report.passed = true;
+    for (const auto& [parameter, tensor] : copies.outputs) {
+        const Tensor& result = std::get<Tensor>(matched[parameter]->value);
+        const bool whole = report.programs == report.reference_programs;
+        report.outputs.push_back(compare(kernel.signature().parameters[parameter].name, result, tensor, whole,
+                                         tolerance_of(*prepared, to_scalar_type(result.dtype))));
+        const bool is_empty = std::count(result.sizes.begin(), result.sizes.end(), 0) > 0;
+        report.passed &= report.outputs.back().failed == 0 && (report.outputs.back().compared > 0 || is_empty);
+    }
+    return report;
+}
+
+}  // namespace kiln::runtime
