@@ -1,0 +1,87 @@
+// kiln fmt: the one layout of .kiln files.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "dsl/format.h"
+#include "frontend/program.h"
+#include "kiln/error.hpp"
+#include "tools/command.h"
+
+namespace kiln::tools {
+
+namespace {
+
+struct FormatOptions {
+    std::vector<std::string> files;
+    bool check = false;
+    bool json = false;
+};
+
+struct Formatted {
+    std::string original, text;
+};
+
+Formatted format_file(const std::string& file) {
+    std::optional<std::string> text = frontend::read_file(file);
+    if (!text) throw Error(ErrorKind::user, fmt::format("{} cannot be read", file));
+    support::SourceMap sources;
+    support::Diagnostics diagnostics;
+    const std::uint32_t source = sources.add(file, *text);
+    std::string formatted = dsl::format(sources, source, diagnostics);
+    if (diagnostics.has_errors()) throw Error(ErrorKind::user, diagnostics.render(sources));
+    return {std::move(*text), std::move(formatted)};
+}
+
+/// Through a temporary file, so that a full disk leaves the old text.
+void replace_file(const std::string& file, const std::string& text) {
+    const std::string temporary = fmt::format("{}.{}.tmp", file, ::getpid());
+    std::ofstream stream(temporary, std::ios::binary);
+    stream << text;
+    stream.close();
+    std::error_code error;
+    if (stream) {
+        std::filesystem::permissions(temporary, std::filesystem::status(file).permissions(), error);
+        std::filesystem::rename(temporary, file, error);
+    }
+    if (!stream || error) {
+        std::remove(temporary.c_str());
+        throw Error(ErrorKind::user, fmt::format("{} cannot be written", file));
+    }
+}
+
+int format(const FormatOptions& options) {
+    nlohmann::json json = nlohmann::json::array();
+    bool differs = false;
+    for (const std::string& file : options.files) {
+        const Formatted formatted = format_file(file);
+        const bool changed = formatted.text != formatted.original;
+        differs |= changed;
+        if (changed && !options.check) replace_file(file, formatted.text);
+        if (options.json) {
+            json.push_back({{"file", file}, {"changed", changed}});
+        } else if (changed) {
+            fmt::print("{}{}\n", file, options.check ? " would change" : "");
+        }
+    }
+    if (options.json) fmt::print("{}\n", json.dump(2));
+    return options.check && differs ? kUserError : kSuccess;
+}
+
+}  // namespace
+
+void add_format(CLI::App& program, Action& action) {
+    auto options = std::make_shared<FormatOptions>();
+    CLI::App* command = program.add_subcommand("fmt", "format .kiln files in place");
+    command->add_option("files", options->files, "the files")->required();
+    command->add_flag("--check", options->check, "change nothing; exit code 1 if a file would change");
+    command->add_flag("--json", options->json, "print JSON");
+    command->footer("Example:\n  kiln fmt --check library/*.kiln");
+    command->callback([options, &action] { action = [options] { return format(*options); }; });
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,264 @@
+#include "tools/request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "ir/semantics.h"
+
+namespace kiln::tools {
+
+namespace {
+
+Error user_error(const std::string& message) { return Error(ErrorKind::user, message); }
+
+/// "NAME=VALUE", or several of them joined by commas, as name and value.
+std::vector<std::pair<std::string, std::string>> assignments(const std::vector<std::string>& texts,
+                                                             const std::string& option) {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (const std::string& text : texts) {
+        const std::size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+            throw user_error(fmt::format("{} takes NAME=VALUE, and `{}` was given", option, text));
+        }
+        pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+    return pairs;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// The values that sizes are written in: generics, tunables and --size.
+class SizeValues {
+public:
+    SizeValues(const frontend::KernelSignature& signature, const frontend::Request& request,
+               const KernelOptions& options)
+        : signature_(signature) {
+        for (const auto& [name, value] : request.generics) add(name, value);
+        for (const auto& [name, value] : request.tunables) values_[name] = value.as_int64();
+        for (const auto& [name, text] : assignments(options.sizes, "--size")) {
+            const std::optional<std::int64_t> value = parse_integer(text);
+            if (!value || *value < 0) throw user_error(fmt::format("the size {} is no whole number: `{}`", name, text));
+            if (!is_known(name)) throw user_error(fmt::format("`{}` has no size `{}`", signature.name, name));
+            values_[name] = *value;
+        }
+    }
+
+    /// A size as written in the declaration: "M", "12", "N * 4".
+    std::int64_t evaluate(const std::string& text, const std::string& parameter) const {
+        if (const auto number = parse_integer(text)) return *number;
+        if (const auto value = find(text)) return *value;
+        for (const char operation : {'*', '+', '-'}) {
+            const std::size_t at = text.find(operation);
+            if (at == std::string::npos) continue;
+            const auto left = term(text.substr(0, at)), right = term(text.substr(at + 1));
+            if (!left || !right) break;
+            return operation == '*' ? *left * *right : operation == '+' ? *left + *right : *left - *right;
+        }
+        throw user_error(fmt::format("the size `{}` of `{}` is not given: add --size {}=...", text, parameter, text));
+    }
+
+private:
+    void add(const std::string& name, const frontend::GenericValue& value) {
+        const auto* scalar = std::get_if<ir::Scalar>(&value);
+        if (scalar != nullptr && ir::is_integer(scalar->type)) values_[name] = scalar->as_int64();
+    }
+
+    bool is_known(const std::string& name) const {
+        for (const frontend::ParameterSignature& parameter : signature_.parameters) {
+            for (const frontend::SizeSignature& size : parameter.sizes) {
+                if (size.name == name) return true;
+            }
+        }
+        return std::any_of(signature_.generics.begin(), signature_.generics.end(),
+                           [&](const auto& generic) { return generic.name == name; });
+    }
+
+    std::optional<std::int64_t> find(const std::string& name) const {
+        if (const auto found = values_.find(name); found != values_.end()) return found->second;
+        for (const frontend::GenericSignature& generic : signature_.generics) {
+            if (generic.name == name && generic.has_default && generic.default_text != name) {
+                return term(generic.default_text);
+            }
+        }
+        return std::nullopt;
+    }
+
+    std::optional<std::int64_t> term(std::string text) const {
+        std::erase(text, ' ');
+        if (const auto number = parse_integer(text)) return number;
+        return find(text);
+    }
+
+    const frontend::KernelSignature& signature_;
+    std::map<std::string, std::int64_t> values_;
+};
+
+DType usual_type(const std::string& name, const std::string& type_class) {
+    if (type_class == "integer") return i32;
+    if (type_class == "float" || type_class == "real" || type_class == "number" || type_class == "any") return f32;
+    throw user_error(fmt::format("the type `{}` is not given: add -D {}=...", name, name));
+}
+
+/// The element type a parameter is declared with, generics replaced.
+DType element_type(const frontend::KernelSignature& signature, const frontend::Request& request,
+                   const std::string& element) {
+    if (const auto type = ir::scalar_type_named(element)) return runtime::to_dtype(*type);
+    if (const auto found = request.generics.find(element); found != request.generics.end()) {
+        if (const auto* type = std::get_if<ir::ScalarType>(&found->second)) return runtime::to_dtype(*type);
+    }
+    for (const frontend::GenericSignature& generic : signature.generics) {
+        if (generic.name != element) continue;
+        if (generic.has_default && generic.default_text != element) {
+            return element_type(signature, request, generic.default_text);
+        }
+        return usual_type(generic.name, generic.type_text);
+    }
+    throw user_error(fmt::format("the element type `{}` is not known here", element));
+}
+
+ir::Scalar random_scalar(ir::ScalarType type, std::mt19937_64& random) {
+    switch (ir::scalar_class(type)) {
+        case ir::ScalarClass::Bool: return ir::Scalar::boolean(random() % 2 != 0);
+        case ir::ScalarClass::Signed: return ir::Scalar::integer(type, static_cast<std::int64_t>(random() % 17) - 8);
+        case ir::ScalarClass::Unsigned: return ir::Scalar::integer(type, static_cast<std::int64_t>(random() % 9));
+        case ir::ScalarClass::Float:
+        case ir::ScalarClass::Storage: break;
+    }
+    std::normal_distribution<double> normal;
+    return ir::convert(ir::OpKind::Convert, ir::Scalar::f64(normal(random)), type);
+}
+
+Argument random_number(const std::string& element, std::mt19937_64& random) {
+    const auto type = ir::scalar_type_named(element);
+    if (type && ir::is_integer(*type)) return Argument(1);
+    if (type && *type == ir::ScalarType::Bool) return Argument(true);
+    return Argument(std::uniform_real_distribution<double>(0.1, 1)(random));
+}
+
+Argument given_number(const std::string& name, const std::string& text) {
+    if (text == "true" || text == "false") return Argument(text == "true");
+    if (const auto integer = parse_integer(text)) return Argument(*integer);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) {
+        throw user_error(fmt::format("`{}` was given `{}`, which is no number", name, text));
+    }
+    return Argument(value);
+}
+
+}  // namespace
+
+void add_kernel_options(CLI::App& command, KernelOptions& options) {
+    command.add_option("file", options.file, "a .kiln file; kiln/NAME.kiln is the standard library")->required();
+    command.add_option("kernel", options.kernel, "a kernel of the file")->required();
+    command.add_option("-D,--define", options.definitions, "a generic or tunable: T=bf16, BM=128, activation=act.gelu")
+        ->delimiter(',');
+    command.add_option("--size", options.sizes, "a named size: M=97,N=203")->delimiter(',');
+    command.add_option("--arg", options.numbers, "a number of the launch: scale=0.1")->delimiter(',');
+    command.add_option("--with", options.with, "optional tensors to give: bias,residual")->delimiter(',');
+    command.add_option("--seed", options.seed, "of the random tensors (1)");
+    command.add_option("--device", options.device, "the device (cpu)");
+    command.add_flag("--json", options.json, "print JSON");
+}
+
+std::shared_ptr<const runtime::ModuleState> load_module(const std::string& file) {
+    return std::make_shared<runtime::ModuleState>(file, runtime::with_standard_library(frontend::read_file));
+}
+
+std::shared_ptr<runtime::KernelState> make_kernel(const KernelOptions& options) {
+    const auto module = load_module(options.file);
+    const frontend::KernelSignature& signature = module->find(options.kernel);
+    std::vector<Generic> generics;
+    for (const auto& [name, text] : assignments(options.definitions, "-D")) {
+        const auto value = frontend::parse_generic(module->program(), options.kernel, name, text);
+        if (!value) {
+            throw user_error(fmt::format("`{}` of `{}` cannot be `{}`", name, options.kernel, text));
+        }
+        generics.push_back(runtime::to_generic(name, *value));
+    }
+    for (const frontend::GenericSignature& generic : signature.generics) {
+        const bool given = std::any_of(generics.begin(), generics.end(),
+                                       [&](const Generic& other) { return other.name == generic.name; });
+        if (given || generic.has_default || generic.kind != frontend::GenericKind::Type) continue;
+        generics.emplace_back(generic.name, usual_type(generic.name, generic.type_text));
+    }
+    return std::make_shared<runtime::KernelState>(module, options.kernel, generics);
+}
+
+Tensor random_tensor(DType dtype, Extents sizes, std::uint64_t seed, std::vector<char>& memory) {
+    const ir::ScalarType type = runtime::to_scalar_type(dtype);
+    if (ir::bit_width(type) < 8) {
+        throw user_error(fmt::format("tensors of {} cannot be made here yet", ir::name(type)));
+    }
+    Tensor result = tensor(dtype, nullptr, sizes);
+    std::int64_t count = 1;
+    for (const std::int64_t size : sizes) {
+        if (__builtin_mul_overflow(count, size, &count)) throw user_error("the tensor's sizes overflow");
+    }
+    constexpr std::int64_t kLargestCount = std::int64_t{1} << 34;
+    if (count > kLargestCount) throw user_error(fmt::format("a tensor of {} elements is too large to be made", count));
+    const auto bytes = static_cast<std::size_t>(ir::byte_width(type));
+    memory.resize(static_cast<std::size_t>(count) * bytes);
+    std::mt19937_64 random(seed);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const ir::Scalar scalar = random_scalar(type, random);
+        std::memcpy(memory.data() + static_cast<std::size_t>(i) * bytes, &scalar.bits, bytes);
+    }
+    result.data = memory.data();
+    return result;
+}
+
+RunArguments::RunArguments(const runtime::KernelState& kernel, const KernelOptions& options) {
+    const frontend::KernelSignature& signature = kernel.signature();
+    const frontend::Request request = kernel.base_request();
+    const SizeValues values(signature, request, options);
+    const auto numbers = assignments(options.numbers, "--arg");
+    std::mt19937_64 random(options.seed);
+    names_.reserve(signature.parameters.size());
+    for (const auto& [name, text] : numbers) {
+        const bool known = std::any_of(signature.parameters.begin(), signature.parameters.end(),
+                                       [&](const auto& parameter) { return parameter.name == name && !parameter.is_tensor; });
+        if (!known) throw user_error(fmt::format("`{}` takes no number `{}`", signature.name, name));
+    }
+    for (const frontend::ParameterSignature& parameter : signature.parameters) {
+        names_.push_back(parameter.name);
+        const std::uint64_t seed = random();
+        if (parameter.is_tensor) {
+            const bool wanted = std::find(options.with.begin(), options.with.end(), parameter.name) != options.with.end();
+            if (parameter.optional && !wanted) continue;
+            Extents sizes;
+            for (const frontend::SizeSignature& size : parameter.sizes) {
+                sizes.push_back(values.evaluate(size.text, parameter.name));
+            }
+            memory_.emplace_back();
+            const DType element = element_type(signature, request, parameter.element);
+            arguments_.push_back(arg(names_.back(), random_tensor(element, sizes, seed, memory_.back())));
+            continue;
+        }
+        const auto given = std::find_if(numbers.begin(), numbers.end(),
+                                        [&](const auto& number) { return number.first == parameter.name; });
+        if (given != numbers.end()) {
+            arguments_.push_back(arg(names_.back(), given_number(parameter.name, given->second)));
+        } else if (!parameter.optional) {
+            arguments_.push_back(arg(names_.back(), random_number(parameter.element, random)));
+        }
+    }
+}
+
+std::uint64_t RunArguments::bytes() const {
+    std::uint64_t total = 0;
+    for (const std::vector<char>& memory : memory_) total += memory.size();
+    return total;
+}
+
+}  // namespace kiln::tools
