@@ -220,7 +220,7 @@ std::vector<std::int64_t> sampled_programs(const std::vector<std::int64_t>& grid
     }
     std::int64_t total = 1;
     for (const std::int64_t extent : grid) total *= extent;
-    for (std::int64_t drawn = 0; drawn < count; ++drawn) {
+    while (static_cast<std::int64_t>(programs.size()) < std::min(count, total)) {
         programs.insert(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(total)));
     }
     return {programs.begin(), programs.end()};

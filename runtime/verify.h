@@ -41,8 +41,8 @@ inline constexpr std::int64_t kSampledPrograms = 4096;
 
 /// Runs the kernel and its reference on these arguments and compares every element that the reference wrote. `out`
 /// tensors are filled with a pattern first, and hold the kernel's result afterwards. A reference of one phase that costs
-/// more than kFullVerificationOperations is sampled: kSampledPrograms grid points drawn by `seed`, besides all corners
-/// and a walk along every edge. Throws Error(user) if the kernel has no reference.
+/// more than kFullVerificationOperations is sampled: at least kSampledPrograms grid points drawn by `seed`, all corners
+/// and places along every edge among them. Throws Error(user) if the kernel has no reference.
 VerifyReport verify(KernelState& kernel, const DeviceBackend& backend, std::span<const Argument> arguments,
                     std::uint64_t seed);
 

@@ -83,7 +83,7 @@ std::vector<Job> layer_jobs() {
     return jobs;
 }
 
-/// A folder for this demo's cache, so that "cold" is cold; gone at the end.
+/// A folder for the cache of one job, so that "cold" is cold; gone with it.
 class TemporaryCache {
 public:
     TemporaryCache() {
@@ -120,6 +120,7 @@ private:
 };
 
 Row run_job(const Job& job, const runtime::DeviceBackend& backend, bool quiet) {
+    const TemporaryCache cache;
     const std::string what = fmt::format("{} {} {}", job.title, name(job.dtype), job.shape);
     std::vector<std::vector<char>> memory(job.tensors.size());
     std::vector<Tensor> tensors;
@@ -194,7 +195,6 @@ Where to go next
 )";
 
 int demo(bool json) {
-    const TemporaryCache cache;
     const Device device = Device::open();
     const runtime::DeviceBackend& backend = *device.stream().backend();
     if (!json) {

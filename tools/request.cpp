@@ -142,7 +142,7 @@ Argument random_number(const std::string& element, std::mt19937_64& random) {
     const auto type = ir::scalar_type_named(element);
     if (type && ir::is_integer(*type)) return Argument(1);
     if (type && *type == ir::ScalarType::Bool) return Argument(true);
-    return Argument(std::uniform_real_distribution<double>(0.1, 1)(random));
+    return Argument(std::uniform_real_distribution<double>(0.05, 0.15)(random));
 }
 
 Argument given_number(const std::string& name, const std::string& text) {

@@ -34,7 +34,7 @@ std::shared_ptr<const runtime::ModuleState> load_module(const std::string& file)
 std::shared_ptr<runtime::KernelState> make_kernel(const KernelOptions& options);
 
 /// Memory for a kernel's arguments, filled by `seed`: floats from the normal distribution, integers from -8 to 8, bools
-/// by a coin. Numbers that are not given and have no default are drawn too: floats from 0.1 to 1, integers are 1.
+/// by a coin. Numbers that are not given and have no default are drawn too: floats from 0.05 to 0.15, integers are 1.
 class RunArguments {
 public:
     RunArguments(const runtime::KernelState& kernel, const KernelOptions& options);

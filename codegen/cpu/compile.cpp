@@ -22,6 +22,20 @@ struct LoweredKernel {
             const std::string symbol = "kiln_" + kernel.name + "_phase" + std::to_string(i);
             phases.push_back(lower_phase(module, target, kernel, i, symbol));
         }
+        erase_unused();
+    }
+
+private:
+    /// Block functions come in several forms, of which a kernel calls few.
+    void erase_unused() {
+        for (bool erased = true; erased;) {
+            erased = false;
+            for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+                if (!function.hasLocalLinkage() || !function.use_empty()) continue;
+                function.eraseFromParent();
+                erased = true;
+            }
+        }
     }
 };
 

@@ -64,18 +64,25 @@ llvm::Value* Evaluator::arithmetic(int kind, llvm::Value* a, llvm::Value* b) {
     if (known != nullptr) return known;
     llvm::IRBuilder<>& builder = state_.builder();
     return known = at_level(level, [&] {
-        if (kind == 0) {
-            if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(b); constant != nullptr && constant->isZero()) return a;
-            if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(a); constant != nullptr && constant->isZero()) return b;
-            return builder.CreateAdd(a, b);
-        }
-        if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(b); constant != nullptr && constant->isOne()) return a;
-        return builder.CreateMul(a, b);
-    });
+               if (kind == 0) {
+                   if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(b); constant != nullptr && constant->isZero())
+                       return a;
+                   if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(a); constant != nullptr && constant->isZero())
+                       return b;
+                   return builder.CreateAdd(a, b);
+               }
+               if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(b); constant != nullptr && constant->isOne())
+                   return a;
+               return builder.CreateMul(a, b);
+           });
 }
 
-llvm::Value* Evaluator::add(llvm::Value* a, llvm::Value* b) { return arithmetic(0, a, b); }
-llvm::Value* Evaluator::multiply(llvm::Value* a, llvm::Value* b) { return arithmetic(1, a, b); }
+llvm::Value* Evaluator::add(llvm::Value* a, llvm::Value* b) {
+    return arithmetic(0, a, b);
+}
+llvm::Value* Evaluator::multiply(llvm::Value* a, llvm::Value* b) {
+    return arithmetic(1, a, b);
+}
 
 llvm::Value* Evaluator::open_loop(std::int64_t count, std::int64_t step, const char* name) {
     llvm::IRBuilder<>& builder = state_.builder();
@@ -102,8 +109,10 @@ void Evaluator::close_loop(const std::vector<llvm::Value*>& next) {
     llvm::IRBuilder<>& builder = state_.builder();
     const Loop loop = std::move(loops_.back());
     loops_.pop_back();
-    llvm::Value* following = builder.CreateAdd(loop.index, builder.getInt64(static_cast<std::uint64_t>(loop.step)), "next");
-    llvm::Value* more = builder.CreateICmpULT(following, builder.getInt64(static_cast<std::uint64_t>(loop.count)), "more");
+    llvm::Value* following =
+        builder.CreateAdd(loop.index, builder.getInt64(static_cast<std::uint64_t>(loop.step)), "next");
+    llvm::Value* more =
+        builder.CreateICmpULT(following, builder.getInt64(static_cast<std::uint64_t>(loop.count)), "more");
     llvm::BasicBlock* latch = builder.GetInsertBlock();
     llvm::BasicBlock* after = llvm::BasicBlock::Create(builder.getContext(), "done", latch->getParent());
     builder.CreateCondBr(more, loop.body, after);

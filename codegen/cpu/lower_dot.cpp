@@ -116,7 +116,9 @@ Matrix DotLowering::view_or_copy(const DotOperand& operand) {
         begins_inside = builder().CreateAnd(begins_inside, builder().CreateICmpSGE(start, state_.ops.i64(0)));
     }
     llvm::Function* function = builder().GetInsertBlock()->getParent();
-    const auto block = [&](const char* name) { return llvm::BasicBlock::Create(builder().getContext(), name, function); };
+    const auto block = [&](const char* name) {
+        return llvm::BasicBlock::Create(builder().getContext(), name, function);
+    };
     llvm::BasicBlock *in_place = block("in_place"), *copied = block("copied"), *join = block("operand");
     builder().CreateCondBr(begins_inside, in_place, copied);
     builder().SetInsertPoint(in_place);
@@ -148,7 +150,8 @@ Matrix DotLowering::view_or_copy(const DotOperand& operand) {
 Matrix DotLowering::operand(const DotOperand& operand) {
     Matrix matrix;
     if (operand.view) {
-        matrix = operand.copy == kNoBuffer ? view_matrix(*state_.kernel.definition(operand.base)) : view_or_copy(operand);
+        matrix =
+            operand.copy == kNoBuffer ? view_matrix(*state_.kernel.definition(operand.base)) : view_or_copy(operand);
     } else {
         BufferId buffer = operand.copy;
         if (buffer == kNoBuffer) {

@@ -89,7 +89,8 @@ llvm::Function* PhaseLowering::make_function() {
     set_target_attributes(*function, ops_.target());
     const char* names[] = {"frame", "grid", "first", "last", "scratch"};
     for (unsigned i = 0; i < 5; ++i) function->getArg(i)->setName(names[i]);
-    function->getArg(kScratchArgument)->addAttr(llvm::Attribute::getWithAlignment(builder_.getContext(), llvm::Align(64)));
+    function->getArg(kScratchArgument)
+        ->addAttr(llvm::Attribute::getWithAlignment(builder_.getContext(), llvm::Align(64)));
     return function;
 }
 
@@ -97,13 +98,16 @@ PhaseCode PhaseLowering::run() {
     function_ = make_function();
     builder_.SetInsertPoint(llvm::BasicBlock::Create(builder_.getContext(), "entry", function_));
     state_.scratch = function_->getArg(kScratchArgument);
-    dot_scratch_ = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), state_.scratch, plan_.scratch_bytes, "dot_scratch");
+    dot_scratch_ =
+        builder_.CreateConstGEP1_64(builder_.getInt8Ty(), state_.scratch, plan_.scratch_bytes, "dot_scratch");
     load_launch();
     emit_programs();
     return {symbol_, launch_values_, plan_.scratch_bytes + dots_.scratch_bytes()};
 }
 
-void PhaseLowering::use(ir::ValueId value) { used_[value.index] = true; }
+void PhaseLowering::use(ir::ValueId value) {
+    used_[value.index] = true;
+}
 
 void PhaseLowering::collect_used(ir::BlockId block) {
     for (const ir::OpId id : kernel_[block].ops) {
@@ -148,8 +152,8 @@ void PhaseLowering::load_tensor(ir::ValueId tensor, unsigned number) {
 void PhaseLowering::load_scalar(ir::ValueId value) {
     llvm::Type* index = builder_.getInt64Ty();
     llvm::Value* frame = function_->getArg(kFrameArgument);
-    llvm::Value* values = builder_.CreateLoad(
-        builder_.getPtrTy(), builder_.CreateConstGEP1_64(builder_.getPtrTy(), frame, 1), "values");
+    llvm::Value* values =
+        builder_.CreateLoad(builder_.getPtrTy(), builder_.CreateConstGEP1_64(builder_.getPtrTy(), frame, 1), "values");
     const auto number = static_cast<unsigned>(launch_values_.size());
     llvm::Value* bits = builder_.CreateLoad(index, builder_.CreateConstGEP1_64(index, values, number), "bits");
     const ir::ScalarType element = kernel_.type(value).element;
@@ -234,8 +238,12 @@ void PhaseLowering::set(ir::ValueId value, llvm::Value* scalar) {
 void PhaseLowering::emit_block(ir::BlockId block) {
     for (const Step& step : plan_.blocks[block.index]) {
         switch (step.kind) {
-            case StepKind::Op: emit_op(step.op); break;
-            case StepKind::Nest: emit_nest(state_, plan_.nests[step.nest]); break;
+            case StepKind::Op:
+                emit_op(step.op);
+                break;
+            case StepKind::Nest:
+                emit_nest(state_, plan_.nests[step.nest]);
+                break;
             case StepKind::SunkDot: {
                 const DotPlan& dot = plan_.dots[plan_.dot_of_op[step.op.index]];
                 emit_dot(state_, dots_, dot, &kernel_[step.op], dot_scratch_);
@@ -248,8 +256,10 @@ void PhaseLowering::emit_block(ir::BlockId block) {
 void PhaseLowering::emit_op(ir::OpId id) {
     const ir::Op& op = kernel_[id];
     switch (ir::info(op.kind).group) {
-        case ir::OpGroup::Elementwise: return emit_scalar(op);
-        case ir::OpGroup::Shape: return set(op.result(), Evaluator(state_, false).evaluate_first(op.operands.front()));
+        case ir::OpGroup::Elementwise:
+            return emit_scalar(op);
+        case ir::OpGroup::Shape:
+            return set(op.result(), Evaluator(state_, false).evaluate_first(op.operands.front()));
         case ir::OpGroup::Contraction:
             return emit_dot(state_, dots_, plan_.dots[plan_.dot_of_op[id.index]], nullptr, dot_scratch_);
         case ir::OpGroup::Memory:
@@ -264,7 +274,8 @@ void PhaseLowering::emit_op(ir::OpId id) {
             if (op.kind == OpKind::While) return emit_while(id);
             if (op.kind == OpKind::If) return emit_if(id);
             return emit_moves(id);  // of a yield
-        case ir::OpGroup::Host: break;
+        case ir::OpGroup::Host:
+            break;
     }
     throw support::InternalError("codegen::cpu", "`" + std::string(ir::info(op.kind).mnemonic) + "` in a phase");
 }
@@ -375,7 +386,8 @@ void PhaseLowering::emit_moves(ir::OpId id) {
 llvm::Value* PhaseLowering::trip_count(const ir::Op& op) {
     llvm::Value *lower = state_.scalar(op.operands[0]), *upper = state_.scalar(op.operands[1]);
     llvm::Value *step = state_.scalar(op.operands[2]), *one = ops_.i64(1);
-    llvm::Value* runs = builder_.CreateAnd(builder_.CreateICmpSLT(lower, upper), builder_.CreateICmpSGT(step, ops_.i64(0)));
+    llvm::Value* runs =
+        builder_.CreateAnd(builder_.CreateICmpSLT(lower, upper), builder_.CreateICmpSGT(step, ops_.i64(0)));
     llvm::Value* divisor = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, step, one);
     llvm::Value* span = builder_.CreateSub(builder_.CreateSub(upper, lower), one);
     llvm::Value* count = builder_.CreateAdd(builder_.CreateUDiv(span, divisor), one);

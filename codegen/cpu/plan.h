@@ -1,9 +1,9 @@
 // Which tiles of a phase live where, and what is computed in which loop nest. Knows no LLVM.
 //
 // A tile value is either *inline* (recomputed, element by element, inside the nest of whoever uses it) or in a *buffer*
-// (row-major scratch memory of the thread). Work that touches memory is a *root*: an assignment to a buffer, a reduction
-// or a store. Roots over one space that do not wait for each other share a nest. Example: for
-// `e = exp(row - m); s = sum(e); y = e / s` the plan is
+// (row-major scratch memory of the thread). Work that touches memory is a *root*: an assignment to a buffer, a
+// reduction or a store. Roots over one space that do not wait for each other share a nest. Example: for `e = exp(row -
+// m); s = sum(e); y = e / s` the plan is
 //
 //   nest [N] { assign e; reduce s }     e is used twice and is not cheap, so it gets a buffer
 //   nest [N] { store y }                waits for s
@@ -75,9 +75,9 @@ struct Move {
 
 /// How dot reads an operand.
 struct DotOperand {
-    ir::ValueId base;         ///< the operand below its permutes: in a buffer, or a load
-    bool transposed = false;  ///< the operand is base with its two axes exchanged
-    bool view = false;        ///< base is a load that is read in place
+    ir::ValueId base;           ///< the operand below its permutes: in a buffer, or a load
+    bool transposed = false;    ///< the operand is base with its two axes exchanged
+    bool view = false;          ///< base is a load that is read in place
     BufferId copy = kNoBuffer;  ///< base is copied here: always, or if it is a view that begins before its tensor
 };
 
@@ -89,7 +89,7 @@ struct DotPlan {
 };
 
 struct Plan {
-    std::vector<Place> places;           ///< by value
+    std::vector<Place> places;            ///< by value
     std::vector<BufferId> value_buffers;  ///< by value; of values in buffers
     std::vector<Buffer> buffers;
     std::vector<Nest> nests;
@@ -116,7 +116,5 @@ bool unit_reshape(const ir::Shape& operand, const ir::Shape& result, std::vector
 ir::ScalarType buffer_element(ir::ScalarType element);
 /// The type in which dot takes operands of a type that it has no code for, or the type itself.
 ir::ScalarType dot_operand_element(ir::ScalarType element);
-/// Whether a scalar is proven not to be negative.
-bool proven_not_negative(const ir::Kernel& kernel, const ir::Phase& phase, ir::ValueId value);
 
 }  // namespace kiln::codegen::cpu

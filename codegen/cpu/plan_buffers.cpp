@@ -36,7 +36,8 @@ void Planner::number_block(ir::BlockId block) {
 /// A read inside a loop of what was made before it lasts to the loop's end.
 void Planner::note_read(ir::ValueId value, bool same_point, std::uint32_t position, ir::BlockId block) {
     // A reshape of a buffer is that buffer under another shape.
-    for (const ir::Op* op = kernel_.definition(value); op != nullptr && op->kind == OpKind::Reshape; op = kernel_.definition(value)) {
+    for (const ir::Op* op = kernel_.definition(value); op != nullptr && op->kind == OpKind::Reshape;
+         op = kernel_.definition(value)) {
         const ir::ValueId operand = op->operands.front();
         if (plan_.value_buffers[operand.index] != plan_.value_buffers[value.index]) break;
         value = operand;
@@ -283,14 +284,16 @@ void Planner::merge_results(ir::OpId id) {
 
 void Planner::coalesce_control(ir::OpId id) {
     for (const ControlEdge& edge : control_edges(id)) {
-        for (std::size_t i = 0; i < edge.to.size(); ++i) merge_value(plan_.value_buffers[edge.to[i].index], edge.from[i]);
+        for (std::size_t i = 0; i < edge.to.size(); ++i)
+            merge_value(plan_.value_buffers[edge.to[i].index], edge.from[i]);
     }
 }
 
 std::vector<Planner::ControlEdge> Planner::control_edges(ir::OpId id) const {
     const ir::Op& op = kernel_[id];
     std::vector<ControlEdge> edges;
-    const auto add = [&](ir::OpId from, std::size_t skip_from, const std::vector<ir::ValueId>& to, std::size_t skip_to) {
+    const auto add = [&](ir::OpId from, std::size_t skip_from, const std::vector<ir::ValueId>& to,
+                         std::size_t skip_to) {
         const std::vector<ir::ValueId>& operands = kernel_[from].operands;
         edges.push_back({from,
                          {operands.begin() + static_cast<std::ptrdiff_t>(skip_from), operands.end()},

@@ -66,7 +66,7 @@ DotOperand Planner::dot_operand(ir::ValueId operand) {
         result.copy = new_buffer(element, type.shape);
     } else if (op != nullptr && op->kind == OpKind::Load && viewable(*op)) {
         result.view = true;
-        if (!starts_proven(*op, {})) result.copy = new_buffer(element, type.shape);
+        if (!starts_proven(*op)) result.copy = new_buffer(element, type.shape);
     }
     return result;
 }
@@ -80,12 +80,13 @@ bool Planner::viewable(const ir::Op& load) const {
                        [](const ir::AxisAccess& axis) { return axis.kind != AxisKind::Gather; });
 }
 
-bool Planner::starts_proven(const ir::Op& load, ir::ValueId except) const {
+/// Whether no slice begins before its tensor.
+bool Planner::starts_proven(const ir::Op& load) const {
     const auto& access = ir::attribute<ir::AccessAttribute>(load);
     for (std::size_t axis = 0; axis < access.axes.size(); ++axis) {
         if (access.axes[axis].kind != AxisKind::Slice) continue;
         const ir::ValueId start = load.operands[axis_operand(access, axis)];
-        if (start != except && !proven_not_negative(kernel_, phase_, start)) return false;
+        if (facts_[start].lo < 0) return false;
     }
     return true;
 }
@@ -132,7 +133,7 @@ void Planner::try_sink(ir::OpId id) {
     }
     DotPlan& inner = plan_.dots[plan_.dot_of_op[kernel_[dot->result()].definition.index]];
     if (!sinkable_operand(inner.a, true, loop) || !sinkable_operand(inner.b, false, loop)) return;
-    if (!proven_not_negative(kernel_, phase_, loop.operands.front())) return;
+    if (facts_[loop.operands.front()].lo < 0) return;
 
     plan_.dot_of_op[id.index] = static_cast<std::uint32_t>(&inner - plan_.dots.data());
     const ir::Op* start = kernel_.definition(loop.operands[3]);

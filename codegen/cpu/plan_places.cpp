@@ -22,8 +22,9 @@ constexpr std::uint32_t kScatteredLoadCost = 8;
 constexpr std::uint32_t kCostCap = 1u << 20;
 
 std::uint32_t elementwise_cost(OpKind kind) {
-    constexpr std::array kLong{OpKind::Exp, OpKind::Exp2, OpKind::Log, OpKind::Log2,    OpKind::Sin,      OpKind::Cos, OpKind::Tanh,
-                               OpKind::Erf, OpKind::Pow,  OpKind::Rem, OpKind::CeilDiv, OpKind::FloorDiv, OpKind::Mod};
+    constexpr std::array kLong{OpKind::Exp,     OpKind::Exp2,     OpKind::Log, OpKind::Log2, OpKind::Sin,
+                               OpKind::Cos,     OpKind::Tanh,     OpKind::Erf, OpKind::Pow,  OpKind::Rem,
+                               OpKind::CeilDiv, OpKind::FloorDiv, OpKind::Mod};
     constexpr std::array kMiddle{OpKind::Div, OpKind::Sqrt, OpKind::Rsqrt};
     if (std::find(kLong.begin(), kLong.end(), kind) != kLong.end()) return 20;
     if (std::find(kMiddle.begin(), kMiddle.end(), kind) != kMiddle.end()) return 4;
@@ -61,7 +62,8 @@ bool same_access(const ir::Op& load, const ir::Op& store) {
     for (const ir::AxisAccess& axis : access.axes) {
         if (axis.kind == AxisKind::Gather) return false;
     }
-    return std::equal(load.operands.begin(), load.operands.begin() + static_cast<std::ptrdiff_t>(first_value_operand(load)),
+    return std::equal(load.operands.begin(),
+                      load.operands.begin() + static_cast<std::ptrdiff_t>(first_value_operand(load)),
                       store.operands.begin());
 }
 
@@ -185,8 +187,9 @@ bool Planner::load_may_move(ir::OpId id) const {
         for (const Use& use : uses_[value.index]) {
             const ir::Op& user = kernel_[use.user];
             if (user.parent != load.parent) return false;
-            const bool done_later = user.kind == OpKind::Load || (ir::info(user.kind).effect == ir::Effect::Pure &&
-                                                                  ir::info(user.kind).group != ir::OpGroup::Contraction);
+            const bool done_later =
+                user.kind == OpKind::Load || (ir::info(user.kind).effect == ir::Effect::Pure &&
+                                              ir::info(user.kind).group != ir::OpGroup::Contraction);
             if (done_later) {
                 if (!ir::is_elementwise(user.kind)) same_point = false;
                 if (seen.insert(user.result()).second) pending.push_back(user.result());

@@ -13,10 +13,14 @@ namespace {
 /// How far back a root may join a nest.
 constexpr int kLookBack = 12;
 
-Ready both(Ready a, Ready b) { return {std::max(a.after, b.after), std::max(a.with, b.with)}; }
+Ready both(Ready a, Ready b) {
+    return {std::max(a.after, b.after), std::max(a.with, b.with)};
+}
 
 /// Read at other points than the one being computed.
-Ready elsewhere(Ready ready) { return {std::max(ready.after, ready.with), -1}; }
+Ready elsewhere(Ready ready) {
+    return {std::max(ready.after, ready.with), -1};
+}
 
 }  // namespace
 
@@ -66,13 +70,13 @@ Ready Planner::ready_of_inline(ir::BlockId block, const ir::Op& op) const {
 void Planner::schedule_op(ir::BlockId block, ir::OpId id) {
     const ir::Op& op = kernel_[id];
     if (op.kind == OpKind::Constant) return;
-    if (op.kind == OpKind::Store && kernel_.type(op.operands[1 + ir::axis_operand_count(
-                                        ir::attribute<ir::AccessAttribute>(op))]).is_tile()) {
+    if (op.kind == OpKind::Store &&
+        kernel_.type(op.operands[1 + ir::axis_operand_count(ir::attribute<ir::AccessAttribute>(op))]).is_tile()) {
         return schedule_store(block, id);
     }
     if (op.kind == OpKind::Reduce) return schedule_reduce(block, id);
-    const bool pure_tile = op.results.size() == 1 && kernel_.type(op.result()).is_tile() && op.blocks.empty() &&
-                           op.kind != OpKind::Dot;
+    const bool pure_tile =
+        op.results.size() == 1 && kernel_.type(op.result()).is_tile() && op.blocks.empty() && op.kind != OpKind::Dot;
     if (pure_tile) {
         Ready ready = ready_of_inline(block, op);
         if (plan_.in_buffer(op.result())) {
@@ -121,7 +125,8 @@ void Planner::note_loads(ir::BlockId block, ir::OpId id, int step) {
         }
         for (const ir::ValueId operand : op.operands) {
             const ir::Op* definition = kernel_.definition(operand);
-            const bool evaluated_here = definition != nullptr && kernel_.type(operand).is_tile() && !plan_.in_buffer(operand);
+            const bool evaluated_here =
+                definition != nullptr && kernel_.type(operand).is_tile() && !plan_.in_buffer(operand);
             if (evaluated_here && seen.insert(kernel_[operand].definition).second) {
                 pending.push_back(kernel_[operand].definition);
             }

@@ -1,7 +1,5 @@
 #include "codegen/cpu/planner.h"
 
-#include <algorithm>
-
 namespace kiln::codegen::cpu {
 
 using ir::OpKind;
@@ -49,38 +47,12 @@ ir::ScalarType buffer_element(ir::ScalarType element) {
 ir::ScalarType dot_operand_element(ir::ScalarType element) {
     if (element == ir::ScalarType::I4) return ir::ScalarType::I8;
     if (element == ir::ScalarType::U4) return ir::ScalarType::U8;
-    const bool small_float = element == ir::ScalarType::F8E4M3 || element == ir::ScalarType::F8E5M2 ||
-                             element == ir::ScalarType::F4E2M1;
+    const bool small_float =
+        element == ir::ScalarType::F8E4M3 || element == ir::ScalarType::F8E5M2 || element == ir::ScalarType::F4E2M1;
     return small_float ? ir::ScalarType::F16 : element;
 }
 
-bool proven_not_negative(const ir::Kernel& kernel, const ir::Phase& phase, ir::ValueId value) {
-    for (int depth = 0; depth < 16; ++depth) {
-        if (const auto constant = kernel.constant(value)) return constant->as_int64() >= 0;
-        const ir::Value& definition = kernel[value];
-        if (definition.block.valid()) {
-            const std::vector<ir::ValueId>& arguments = kernel[definition.block].arguments;
-            const ir::OpId parent = kernel[definition.block].parent;
-            if (!parent.valid()) {
-                const auto axis = std::find(arguments.begin(), arguments.end(), value) - arguments.begin();
-                value = phase.axes[static_cast<std::size_t>(axis)].lower;
-                continue;
-            }
-            // The index of a loop with a positive step is never below its start.
-            if (kernel[parent].kind != OpKind::For || arguments.front() != value) return false;
-            value = kernel[parent].operands.front();
-            continue;
-        }
-        for (const ir::SizeBinding& size : kernel.sizes) {
-            if (size.value == value) return true;
-        }
-        const ir::Op* op = kernel.definition(value);
-        return op != nullptr && op->kind == OpKind::Size;
-    }
-    return false;
-}
-
-Planner::Planner(const ir::Kernel& kernel, const ir::Phase& phase) : kernel_(kernel), phase_(phase) {
+Planner::Planner(const ir::Kernel& kernel, const ir::Phase& phase) : kernel_(kernel), phase_(phase), facts_(kernel) {
     const std::size_t values = kernel.values.size(), ops = kernel.ops.size(), blocks = kernel.blocks.size();
     plan_.places.assign(values, Place::Inline);
     plan_.value_buffers.assign(values, kNoBuffer);
@@ -117,7 +89,9 @@ Plan Planner::run() {
     return std::move(plan_);
 }
 
-Plan make_plan(const ir::Kernel& kernel, const ir::Phase& phase) { return Planner(kernel, phase).run(); }
+Plan make_plan(const ir::Kernel& kernel, const ir::Phase& phase) {
+    return Planner(kernel, phase).run();
+}
 
 void Planner::visit_block(ir::BlockId block, int loop_depth) {
     blocks_.push_back(block);

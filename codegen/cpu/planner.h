@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/cpu/plan.h"
+#include "ir/facts.h"
 
 namespace kiln::codegen::cpu {
 
@@ -42,7 +43,7 @@ private:
     void plan_dot(ir::OpId op);
     DotOperand dot_operand(ir::ValueId operand);
     bool viewable(const ir::Op& load) const;
-    bool starts_proven(const ir::Op& load, ir::ValueId except) const;
+    bool starts_proven(const ir::Op& load) const;
     void try_sink(ir::OpId loop);
     bool sinkable_operand(const DotOperand& operand, bool is_a, const ir::Op& loop) const;
     bool defined_outside(ir::ValueId value, ir::BlockId block) const;
@@ -104,6 +105,7 @@ private:
 
     const ir::Kernel& kernel_;
     const ir::Phase& phase_;
+    const ir::Facts facts_;
     Plan plan_;
     std::vector<ir::OpId> ops_;                  ///< of the phase, in order
     std::vector<ir::BlockId> blocks_;            ///< of the phase, outer before inner
@@ -136,11 +138,11 @@ private:
         std::uint32_t position;
         bool same_point;
     };
-    std::vector<std::vector<Read>> reads_;            ///< by value
+    std::vector<std::vector<Read>> reads_;                       ///< by value
     std::vector<std::pair<ir::ValueId, ir::ValueId>> in_place_;  ///< assigned value, buffer read at the same point
-    std::vector<std::uint32_t> assigned_at_;           ///< by value: position of the nest that assigns it
-    std::vector<std::vector<Interval>> lifetimes_;     ///< by buffer
-    std::vector<BufferId> merged_;                     ///< by buffer: union-find
+    std::vector<std::uint32_t> assigned_at_;                     ///< by value: position of the nest that assigns it
+    std::vector<std::vector<Interval>> lifetimes_;               ///< by buffer
+    std::vector<BufferId> merged_;                               ///< by buffer: union-find
 };
 
 }  // namespace kiln::codegen::cpu

@@ -223,8 +223,7 @@ void NestLowering::row_segment(Evaluator& evaluator, const Segment& segment, Coo
     for (std::size_t i = 0; i < nest_.roots.size(); ++i) {
         const Root& root = nest_.roots[i];
         if (root.kind != RootKind::Reduce || !loop) continue;
-        llvm::Value* identity =
-            state_.ops.constant(ir::reduce_identity(kind(root), accumulator(root)), segment.lanes);
+        llvm::Value* identity = state_.ops.constant(ir::reduce_identity(kind(root), accumulator(root)), segment.lanes);
         for (llvm::Value*& sum : sums_[i]) sum = evaluator.carry(identity, "partial");
     }
     for (unsigned vector = 0; vector < segment.unroll; ++vector) {
@@ -249,8 +248,8 @@ void NestLowering::row_segment(Evaluator& evaluator, const Segment& segment, Coo
             sum = state_.ops.combine(kind(root), accumulator(root), sum, sums_[i][vector]);
         }
         if (segment.lanes > 1) sum = state_.ops.reduce_lanes(kind(root), accumulator(root), sum);
-        results_[i] = results_[i] == nullptr ? sum
-                                             : state_.ops.combine(kind(root), accumulator(root), results_[i], sum);
+        results_[i] =
+            results_[i] == nullptr ? sum : state_.ops.combine(kind(root), accumulator(root), results_[i], sum);
     }
 }
 
@@ -331,7 +330,9 @@ void NestLowering::columns(Evaluator& evaluator, Coordinates& at) {
 
 }  // namespace
 
-void emit_nest(PhaseState& state, const Nest& nest) { NestLowering(state, nest).run(); }
+void emit_nest(PhaseState& state, const Nest& nest) {
+    NestLowering(state, nest).run();
+}
 
 void emit_assignment(PhaseState& state, ir::ValueId value, BufferId buffer) {
     Nest nest;

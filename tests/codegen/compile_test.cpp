@@ -50,22 +50,44 @@ std::string gemm_text(std::int64_t bm, std::int64_t bn, std::int64_t bk, const s
            "  check extent(%c, 1) = %N\n"
            "  host {\n"
            "    %lo = constant 0 : i64\n"
-           "    %bm = constant " + m + " : i64\n"
-           "    %bn = constant " + n + " : i64\n"
-           "    %bk = constant " + k + " : i64\n"
+           "    %bm = constant " +
+           m +
+           " : i64\n"
+           "    %bn = constant " +
+           n +
+           " : i64\n"
+           "    %bk = constant " +
+           k +
+           " : i64\n"
            "  }\n"
            "  phase (%i in %lo .. %M by %bm, %j in %lo .. %N by %bn) {\n"
-           "    %zero = constant 0 : " + element + "\n"
+           "    %zero = constant 0 : " +
+           element +
+           "\n"
            "    %fzero = constant 0 : f32\n"
-           "    %start = broadcast %fzero : f32" + tile(bm, bn) + "\n"
-           "    %acc = for %k in %lo .. %K by %bk carry (%s = %start) : f32" + tile(bm, bn) + " {\n"
-           "      %at = load %a[%i :+ " + m + ", %k :+ " + k + "] fill %zero : " + element + tile(bm, bk) + "\n"
-           "      %bt = load %b[%k :+ " + k + ", %j :+ " + n + "] fill %zero : " + element + tile(bk, bn) + "\n"
-           "      %d = dot %at, %bt, %s : f32" + tile(bm, bn) + "\n"
+           "    %start = broadcast %fzero : f32" +
+           tile(bm, bn) +
+           "\n"
+           "    %acc = for %k in %lo .. %K by %bk carry (%s = %start) : f32" +
+           tile(bm, bn) +
+           " {\n"
+           "      %at = load %a[%i :+ " +
+           m + ", %k :+ " + k + "] fill %zero : " + element + tile(bm, bk) +
+           "\n"
+           "      %bt = load %b[%k :+ " +
+           k + ", %j :+ " + n + "] fill %zero : " + element + tile(bk, bn) +
+           "\n"
+           "      %d = dot %at, %bt, %s : f32" +
+           tile(bm, bn) +
+           "\n"
            "      yield %d\n"
            "    }\n"
-           "    %r = convert %acc : " + element + tile(bm, bn) + "\n"
-           "    store %c[%i :+ " + m + ", %j :+ " + n + "], %r\n"
+           "    %r = convert %acc : " +
+           element + tile(bm, bn) +
+           "\n"
+           "    store %c[%i :+ " +
+           m + ", %j :+ " + n +
+           "], %r\n"
            "  }\n"
            "}\n";
 }
@@ -88,7 +110,8 @@ TEST_SUITE("differential") {
             CAPTURE(m);
             CAPTURE(n);
             CAPTURE(k);
-            check_same(kernel, {TensorSpec{F32, {m, k}, {}, 1}, TensorSpec{F32, {k, n}, {}, 2}, TensorSpec{F32, {m, n}, {}, 3}},
+            check_same(kernel,
+                       {TensorSpec{F32, {m, k}, {}, 1}, TensorSpec{F32, {k, n}, {}, 2}, TensorSpec{F32, {m, n}, {}, 3}},
                        {1e-5, 1e-5});
         }
     }

@@ -88,8 +88,12 @@ TEST_SUITE("differential") {
     TEST_CASE("library vector_add") {
         for (const ir::ScalarType type : {F32, F16, BF16, F64, I8, U16, I32, U64}) {
             CAPTURE(ir::name(type));
-            check({"vector_add", "vector_add", {{"a", tensor(type, {1003}, 1)}, {"b", tensor(type, {1003}, 2)}, {"y", tensor(type, {1003}, 3)}},
-                   {}, {}, {}});
+            check({"vector_add",
+                   "vector_add",
+                   {{"a", tensor(type, {1003}, 1)}, {"b", tensor(type, {1003}, 2)}, {"y", tensor(type, {1003}, 3)}},
+                   {},
+                   {},
+                   {}});
         }
     }
 
@@ -97,25 +101,45 @@ TEST_SUITE("differential") {
         for (const std::int64_t n : {1, 5, 64, 1000}) {
             CAPTURE(n);
             check({"softmax", "softmax", {{"x", tensor(F32, {3, n}, 1)}, {"y", tensor(F32, {3, n}, 2)}}});
-            check({"softmax", "softmax", {{"x", tensor(BF16, {3, n}, 1)}, {"y", tensor(BF16, {3, n}, 2)}}, {}, {}, {0.01, 1e-6}});
+            check({"softmax",
+                   "softmax",
+                   {{"x", tensor(BF16, {3, n}, 1)}, {"y", tensor(BF16, {3, n}, 2)}},
+                   {},
+                   {},
+                   {0.01, 1e-6}});
         }
         check({"softmax", "softmax_long", {{"x", tensor(F32, {3, 3000}, 1)}, {"y", tensor(F32, {3, 3000}, 2)}}});
-        check({"softmax", "softmax_long", {{"x", tensor(F16, {2, 70}, 1)}, {"y", tensor(F16, {2, 70}, 2)}}, {}, {}, {0.01, 1e-6}});
+        check({"softmax",
+               "softmax_long",
+               {{"x", tensor(F16, {2, 70}, 1)}, {"y", tensor(F16, {2, 70}, 2)}},
+               {},
+               {},
+               {0.01, 1e-6}});
     }
 
     TEST_CASE("library gemm") {
         const auto gemm = [](ir::ScalarType type, std::int64_t m, std::int64_t n, std::int64_t k, Tolerance tolerance) {
             CAPTURE(m);
-            check({"gemm", "gemm",
-                   {{"a", tensor(type, {m, k}, 1)}, {"b", tensor(type, {k, n}, 2)}, {"c", tensor(type, {m, n}, 3)},
-                    {"bias", tensor(type, {n}, 4)}, {"residual", tensor(type, {m, n}, 5)}, {"alpha", ir::Scalar::f32(0.5f)}},
-                   {}, {}, tolerance});
+            check({"gemm",
+                   "gemm",
+                   {{"a", tensor(type, {m, k}, 1)},
+                    {"b", tensor(type, {k, n}, 2)},
+                    {"c", tensor(type, {m, n}, 3)},
+                    {"bias", tensor(type, {n}, 4)},
+                    {"residual", tensor(type, {m, n}, 5)},
+                    {"alpha", ir::Scalar::f32(0.5f)}},
+                   {},
+                   {},
+                   tolerance});
             TensorSpec a = tensor(type, {m, k}, 1), b = tensor(type, {k, n}, 2);
             a.strides = {1, m + 3};
             b.strides = {1, k};
-            check({"gemm", "gemm",
+            check({"gemm",
+                   "gemm",
                    {{"a", a}, {"b", b}, {"c", tensor(type, {m, n}, 3)}, {"bias", kAbsent}, {"residual", kAbsent}},
-                   {}, {}, tolerance});
+                   {},
+                   {},
+                   tolerance});
         };
         gemm(F32, 65, 300, 70, {1e-4, 1e-4});
         gemm(F32, 1, 5, 300, {1e-4, 1e-4});
@@ -128,11 +152,18 @@ TEST_SUITE("differential") {
                                   Tolerance tolerance) {
             CAPTURE(m);
             CAPTURE(n);
-            check({"attention", "attention",
-                   {{"q", tensor(type, {1, 4, m, d}, 1)}, {"k", tensor(type, {1, 2, n, d}, 2)}, {"v", tensor(type, {1, 2, n, d}, 3)},
-                    {"scale", ir::Scalar::f32(0.3f)}, {"o", tensor(type, {1, 4, m, d}, 4)}, {"lse", tensor(F32, {1, 4, m}, 5)},
+            check({"attention",
+                   "attention",
+                   {{"q", tensor(type, {1, 4, m, d}, 1)},
+                    {"k", tensor(type, {1, 2, n, d}, 2)},
+                    {"v", tensor(type, {1, 2, n, d}, 3)},
+                    {"scale", ir::Scalar::f32(0.3f)},
+                    {"o", tensor(type, {1, 4, m, d}, 4)},
+                    {"lse", tensor(F32, {1, 4, m}, 5)},
                     {"sinks", kAbsent}},
-                   {{"causal", ir::Scalar::boolean(causal)}}, {}, tolerance});
+                   {{"causal", ir::Scalar::boolean(causal)}},
+                   {},
+                   tolerance});
         };
         attention(F32, 70, 150, 32, false, {1e-4, 1e-4});
         attention(F32, 70, 150, 40, true, {1e-4, 1e-4});

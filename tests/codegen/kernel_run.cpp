@@ -9,7 +9,9 @@ namespace kiln::test {
 
 namespace cpu = codegen::cpu;
 
-std::uint64_t GuardedTensor::ir_round(ir::ScalarType type, double value) { return ir::round_to(type, value).bits; }
+std::uint64_t GuardedTensor::ir_round(ir::ScalarType type, double value) {
+    return ir::round_to(type, value).bits;
+}
 
 namespace {
 
@@ -42,7 +44,8 @@ struct Frames {
         if (declaration.initial) {
             const ir::Scalar initial = launch.values[declaration.initial->index];
             const auto width = static_cast<std::size_t>(ir::byte_width(spec.element));
-            for (std::size_t at = 0; at < bytes.size(); at += width) std::memcpy(bytes.data() + at, &initial.bits, width);
+            for (std::size_t at = 0; at < bytes.size(); at += width)
+                std::memcpy(bytes.data() + at, &initial.bits, width);
         }
         views.push_back(scratch.back()->view());
     }

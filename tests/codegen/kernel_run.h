@@ -31,8 +31,8 @@ public:
         const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
         const std::size_t inner = (size + page - 1) / page * page;
         mapped_ = inner + 2 * page;
-        base_ = static_cast<std::byte*>(
-            mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        base_ =
+            static_cast<std::byte*>(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
         REQUIRE(base_ != MAP_FAILED);
         std::memset(base_, 0xff, mapped_);
         REQUIRE(mprotect(base_, page, PROT_NONE) == 0);
@@ -56,9 +56,9 @@ private:
 struct TensorSpec {
     ir::ScalarType element = ir::ScalarType::F32;
     ir::Shape sizes;
-    ir::Shape strides;   ///< empty: row-major
+    ir::Shape strides;  ///< empty: row-major
     std::uint32_t seed = 1;
-    double scale = 1;    ///< floats lie in [-scale, scale), integers in [-100 * scale, 100 * scale) as far as they fit
+    double scale = 1;  ///< floats lie in [-scale, scale), integers in [-100 * scale, 100 * scale) as far as they fit
 };
 using ArgumentSpec = std::variant<std::monostate, TensorSpec, ir::Scalar>;
 
@@ -100,19 +100,26 @@ public:
 private:
     void fill(const TensorSpec& spec, std::mt19937& random, std::size_t axis, std::int64_t offset) {
         if (axis == spec.sizes.rank()) return put(spec, random, offset);
-        for (std::int64_t i = 0; i < spec.sizes[axis]; ++i) fill(spec, random, axis + 1, offset + i * view_.strides[axis]);
+        for (std::int64_t i = 0; i < spec.sizes[axis]; ++i)
+            fill(spec, random, axis + 1, offset + i * view_.strides[axis]);
     }
     void put(const TensorSpec& spec, std::mt19937& random, std::int64_t offset) {
         std::uint64_t bits = 0;
         const double unit = std::uniform_real_distribution<double>(-1, 1)(random);
         switch (ir::scalar_class(spec.element)) {
-            case ir::ScalarClass::Bool: bits = random() % 2; break;
+            case ir::ScalarClass::Bool:
+                bits = random() % 2;
+                break;
             case ir::ScalarClass::Signed:
             case ir::ScalarClass::Unsigned:
                 bits = ir::Scalar::integer(spec.element, static_cast<std::int64_t>(unit * spec.scale * 100)).bits;
                 break;
-            case ir::ScalarClass::Float: bits = ir_round(spec.element, unit * spec.scale); break;
-            case ir::ScalarClass::Storage: bits = random() % (1u << bits_); break;
+            case ir::ScalarClass::Float:
+                bits = ir_round(spec.element, unit * spec.scale);
+                break;
+            case ir::ScalarClass::Storage:
+                bits = random() % (1u << bits_);
+                break;
         }
         if (spec.element == ir::ScalarType::F8E4M3 && (bits & 0x7f) == 0x7f) bits = 0x30;
         if (spec.element == ir::ScalarType::F8E5M2 && (bits & 0x7c) == 0x7c) bits = 0x30;
@@ -152,7 +159,8 @@ struct Arguments {
 };
 
 /// Compiles a kernel for a target this host has and runs it.
-void run_compiled(const ir::Kernel& kernel, std::span<const ir::Argument> arguments, const codegen::cpu::Target& target);
+void run_compiled(const ir::Kernel& kernel, std::span<const ir::Argument> arguments,
+                  const codegen::cpu::Target& target);
 
 /// How far compiled code may be from the interpreter: |x - r| <= absolute + relative * |r|; both zero: the same bytes.
 struct Tolerance {

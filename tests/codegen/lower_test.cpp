@@ -21,8 +21,10 @@ void compare(const std::string& text, const std::vector<ArgumentSpec>& arguments
 
 /// A kernel of one program over the parameters.
 std::string program(const std::string& parameters, const std::string& body) {
-    return "kernel @k(" + parameters + ") {\n  host {\n    %h0 = constant 0 : i64\n    %h1 = constant 1 : i64\n  }\n"
-           "  phase (%program in %h0 .. %h1 by %h1) {\n" + body + "  }\n}\n";
+    return "kernel @k(" + parameters +
+           ") {\n  host {\n    %h0 = constant 0 : i64\n    %h1 = constant 1 : i64\n  }\n"
+           "  phase (%program in %h0 .. %h1 by %h1) {\n" +
+           body + "  }\n}\n";
 }
 
 std::string text_of(std::string text, const std::vector<std::pair<std::string, std::string>>& replacements) {
@@ -57,7 +59,9 @@ TEST_SUITE("differential") {
         const auto run = [&](const std::string& kind, ir::ScalarType type, Tolerance tolerance) {
             CAPTURE(kind);
             CAPTURE(ir::name(type));
-            compare(text_of(text, {{"TYPE", std::string(ir::name(type))}, {"KIND", kind}, {"constant 0 : bool", "constant false : bool"}}),
+            compare(text_of(text, {{"TYPE", std::string(ir::name(type))},
+                                   {"KIND", kind},
+                                   {"constant 0 : bool", "constant false : bool"}}),
                     {TensorSpec{type, {3, 5, 37}}, TensorSpec{type, {11, 37}}, TensorSpec{type, {1}}}, tolerance);
         };
         for (const ir::ScalarType type : {F16, BF16}) run("sum", type, {0.01, 0.01});
@@ -106,8 +110,10 @@ TEST_SUITE("differential") {
 )");
         for (const ir::ScalarType type : {F32, BF16, I8, F64, Bool}) {
             CAPTURE(ir::name(type));
-            const std::string typed = text_of(text, {{"TYPE", std::string(ir::name(type))}, {"constant 0 : bool", "constant false : bool"}});
-            for (const ir::Shape& strides : {ir::Shape{40, 1}, ir::Shape{1, 6}, ir::Shape{-80, 2}, ir::Shape{3, -20}, ir::Shape{0, 1}}) {
+            const std::string typed =
+                text_of(text, {{"TYPE", std::string(ir::name(type))}, {"constant 0 : bool", "constant false : bool"}});
+            for (const ir::Shape& strides :
+                 {ir::Shape{40, 1}, ir::Shape{1, 6}, ir::Shape{-80, 2}, ir::Shape{3, -20}, ir::Shape{0, 1}}) {
                 compare(typed, {TensorSpec{type, {6, 40}, strides}, TensorSpec{type, {40, 6}, {}, 2}});
                 compare(typed, {TensorSpec{type, {5, 39}, strides}, TensorSpec{type, {38, 5}, {1, 41}, 2}});
             }
@@ -115,7 +121,9 @@ TEST_SUITE("differential") {
     }
 
     TEST_CASE("gathers, scatters and masks") {
-        compare(program("%x: in f32<?, ?> unit 1, %id: in i32<?> unit 0, %y: out f32<?, ?> unit 1, %z: inout f32<?> unit 0", R"(
+        compare(
+            program("%x: in f32<?, ?> unit 1, %id: in i32<?> unit 0, %y: out f32<?, ?> unit 1, %z: inout f32<?> unit 0",
+                    R"(
     %zero = constant 0 : i64
     %fill = constant -1 : f32
     %ifill = constant 0 : i32
@@ -139,7 +147,8 @@ TEST_SUITE("differential") {
     %c = constant 30 : i64
     store %y[%zero :+ 19, %c :+ 4], %both
 )"),
-                {TensorSpec{F32, {9, 23}}, TensorSpec{I32, {19}, {}, 3, 0.12}, TensorSpec{F32, {19, 40}, {}, 4}, TensorSpec{F32, {19}, {}, 5}});
+            {TensorSpec{F32, {9, 23}}, TensorSpec{I32, {19}, {}, 3, 0.12}, TensorSpec{F32, {19, 40}, {}, 4},
+             TensorSpec{F32, {19}, {}, 5}});
     }
 
     TEST_CASE("stores over what was read") {
@@ -212,7 +221,9 @@ TEST_SUITE("differential") {
     }
 
     TEST_CASE("bool and four-bit memory") {
-        compare(program("%x: in bool<?> unit 0, %q: in u4<?, ?> unit 1, %y: out bool<?> unit 0, %r: out i4<?, ?> unit 1, %t: out i32<?, ?>", R"(
+        compare(program("%x: in bool<?> unit 0, %q: in u4<?, ?> unit 1, %y: out bool<?> unit 0, %r: out i4<?, ?> unit "
+                        "1, %t: out i32<?, ?>",
+                        R"(
     %zero = constant 0 : i64
     %one = constant 1 : i64
     %fill = constant false : bool
@@ -229,12 +240,13 @@ TEST_SUITE("differential") {
     %s = convert %p : i4[3, 21]
     store %r[%zero :+ 3, %zero :+ 21], %s
 )"),
-                {TensorSpec{Bool, {30}}, TensorSpec{U4, {3, 20}}, TensorSpec{Bool, {40}, {}, 2}, TensorSpec{I4, {3, 16}, {}, 3},
-                 TensorSpec{I32, {3, 21}, {}, 4}});
+                {TensorSpec{Bool, {30}}, TensorSpec{U4, {3, 20}}, TensorSpec{Bool, {40}, {}, 2},
+                 TensorSpec{I4, {3, 16}, {}, 3}, TensorSpec{I32, {3, 21}, {}, 4}});
     }
 
     TEST_CASE("views") {
-        const std::string text = program("%x: in f32<?, ?> unit 1, %lo: i64, %hi: i64, %row: i64, %y: out f32<?, ?> unit 1", R"(
+        const std::string text =
+            program("%x: in f32<?, ?> unit 1, %lo: i64, %hi: i64, %row: i64, %y: out f32<?, ?> unit 1", R"(
     %zero = constant 0 : i64
     %one = constant 1 : i64
     %fill = constant -2 : f32
@@ -257,13 +269,14 @@ TEST_SUITE("differential") {
             CAPTURE(lo);
             CAPTURE(hi);
             CAPTURE(row);
-            compare(text, {TensorSpec{F32, {5, 11}}, ir::Scalar::int64(lo), ir::Scalar::int64(hi), ir::Scalar::int64(row),
-                           TensorSpec{F32, {8, 12}, {}, 2}});
+            compare(text, {TensorSpec{F32, {5, 11}}, ir::Scalar::int64(lo), ir::Scalar::int64(hi),
+                           ir::Scalar::int64(row), TensorSpec{F32, {8, 12}, {}, 2}});
         }
     }
 
     TEST_CASE("dot of every operand form") {
-        const std::string text = program("%a: in TYPE<?, ?> A, %b: in TYPE<?, ?> B, %s: i64, %t: i64, %c: out OUT<?, ?> unit 1", R"(
+        const std::string text =
+            program("%a: in TYPE<?, ?> A, %b: in TYPE<?, ?> B, %s: i64, %t: i64, %c: out OUT<?, ?> unit 1", R"(
     %zero = constant 0 : i64
     %fill = constant 0 : TYPE
     %start = constant 0 : OUT
@@ -284,16 +297,25 @@ TEST_SUITE("differential") {
             ir::ScalarType type, out;
             Tolerance tolerance;
         };
-        const Types all[] = {{F32, F32, {1e-5, 1e-5}}, {BF16, F32, {1e-3, 1e-3}}, {F16, F32, {1e-4, 1e-4}}, {F64, F64, {1e-13, 1e-13}},
-                             {I8, I32, {}},            {U8, I32, {}},              {F8E4M3, F32, {1e-5, 1e-3}}, {F8E5M2, F32, {1e-5, 100}},
-                             {I4, I32, {}},            {F4E2M1, F32, {1e-5, 1e-5}}};
+        const Types all[] = {{F32, F32, {1e-5, 1e-5}},
+                             {BF16, F32, {1e-3, 1e-3}},
+                             {F16, F32, {1e-4, 1e-4}},
+                             {F64, F64, {1e-13, 1e-13}},
+                             {I8, I32, {}},
+                             {U8, I32, {}},
+                             {F8E4M3, F32, {1e-5, 1e-3}},
+                             {F8E5M2, F32, {1e-5, 100}},
+                             {I4, I32, {}},
+                             {F4E2M1, F32, {1e-5, 1e-5}}};
         for (const Types& types : all) {
             CAPTURE(ir::name(types.type));
             const bool nibbles = ir::bit_width(types.type) < 8;
             for (const bool transposed : {false, true}) {
                 if (transposed && nibbles) continue;
-                const std::string typed = text_of(text, {{"TYPE", std::string(ir::name(types.type))}, {"OUT", std::string(ir::name(types.out))},
-                                                         {"<?, ?> A", transposed ? "<?, ?> unit 0" : "<?, ?> unit 1"}, {"<?, ?> B", transposed ? "<?, ?> unit 0" : "<?, ?> unit 1"}});
+                const std::string typed = text_of(text, {{"TYPE", std::string(ir::name(types.type))},
+                                                         {"OUT", std::string(ir::name(types.out))},
+                                                         {"<?, ?> A", transposed ? "<?, ?> unit 0" : "<?, ?> unit 1"},
+                                                         {"<?, ?> B", transposed ? "<?, ?> unit 0" : "<?, ?> unit 1"}});
                 for (const std::int64_t start : {0, 4, -2}) {
                     CAPTURE(start);
                     TensorSpec a{types.type, {9, 16}}, b{types.type, {16, 22}, {}, 2};
@@ -301,14 +323,18 @@ TEST_SUITE("differential") {
                         a.strides = {1, 9};
                         b.strides = {1, 16};
                     }
-                    compare(typed, {a, b, ir::Scalar::int64(start), ir::Scalar::int64(start), TensorSpec{types.out, {7, 20}, {}, 3}}, types.tolerance);
+                    compare(typed,
+                            {a, b, ir::Scalar::int64(start), ir::Scalar::int64(start),
+                             TensorSpec{types.out, {7, 20}, {}, 3}},
+                            types.tolerance);
                 }
             }
         }
     }
 
     TEST_CASE("phases, scratch and launch values") {
-        compare(R"(kernel @k(%x: in f32<?> unit 0, %alpha: f32, %flag: bool, %y: out f32<?> unit 0) {
+        compare(
+            R"(kernel @k(%x: in f32<?> unit 0, %alpha: f32, %flag: bool, %y: out f32<?> unit 0) {
   size %N = extent(%x, 0)
   host {
     %zero = constant 0 : i64
@@ -336,18 +362,22 @@ TEST_SUITE("differential") {
   }
 }
 )",
-                {TensorSpec{F32, {29}}, ir::Scalar::f32(1.5f), ir::Scalar::boolean(true), TensorSpec{F32, {40}, {}, 2}});
+            {TensorSpec{F32, {29}}, ir::Scalar::f32(1.5f), ir::Scalar::boolean(true), TensorSpec{F32, {40}, {}, 2}});
     }
 
     TEST_CASE("long chains") {
-        std::string body = "    %zero = constant 0 : i64\n    %fill = constant 0 : f32\n    %v0 = load %x[%zero :+ 10] fill %fill : f32[10]\n"
-                           "    %s0 = load %x[%zero] fill %fill : f32\n";
+        std::string body =
+            "    %zero = constant 0 : i64\n    %fill = constant 0 : f32\n    %v0 = load %x[%zero :+ 10] fill %fill : "
+            "f32[10]\n"
+            "    %s0 = load %x[%zero] fill %fill : f32\n";
         constexpr int kLength = 3000;
         for (int i = 0; i < kLength; ++i) {
             const std::string from = std::to_string(i), to = std::to_string(i + 1);
-            body += "    %v" + to + " = sub %v" + from + ", %v0 : f32[10]\n    %s" + to + " = sub %s" + from + ", %s0 : f32\n";
+            body += "    %v" + to + " = sub %v" + from + ", %v0 : f32[10]\n    %s" + to + " = sub %s" + from +
+                    ", %s0 : f32\n";
         }
-        body += "    store %y[%zero :+ 10], %v" + std::to_string(kLength) + "\n    %twenty = constant 20 : i64\n    store %y[%twenty], %s" + std::to_string(kLength) + "\n";
+        body += "    store %y[%zero :+ 10], %v" + std::to_string(kLength) +
+                "\n    %twenty = constant 20 : i64\n    store %y[%twenty], %s" + std::to_string(kLength) + "\n";
         const ir::Kernel kernel = kernel_of(program("%x: in f32<?> unit 0, %y: out f32<?> unit 0", body));
         check_same(kernel, {TensorSpec{F32, {10}}, TensorSpec{F32, {30}, {}, 2}});
     }
