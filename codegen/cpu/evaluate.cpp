@@ -289,15 +289,6 @@ AccessPoint Evaluator::buffer_point(const Buffer& buffer, const ir::Shape& shape
     return point;
 }
 
-namespace {
-
-bool is_one(const llvm::Value* value) {
-    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
-    return constant != nullptr && constant->isOne();
-}
-
-}  // namespace
-
 Element Evaluator::load_buffer(ir::ValueId value, const Coordinates& at) {
     const Buffer& buffer = state_.plan.buffer(value);
     const AccessPoint point = buffer_point(buffer, state_.kernel.type(value).shape, at);

@@ -33,11 +33,6 @@ struct Matrix {
     }
 };
 
-bool is_one(const llvm::Value* value) {
-    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
-    return constant != nullptr && constant->isOne();
-}
-
 MatrixLayout layout_of(const Matrix& matrix) {
     if (is_one(matrix.strides[1])) return MatrixLayout::RowMajor;
     return is_one(matrix.strides[0]) ? MatrixLayout::ColumnMajor : MatrixLayout::Any;

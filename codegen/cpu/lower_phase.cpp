@@ -331,9 +331,8 @@ void PhaseLowering::emit_view(const ir::Op& op) {
         view.origin = builder_.CreateAdd(view.origin, builder_.CreateMul(start, stride), "view_origin");
     }
     // Nothing is inside a view whose scalar index is outside.
-    const bool certain = llvm::isa<llvm::ConstantInt>(inside) && llvm::cast<llvm::ConstantInt>(inside)->isOne();
     for (llvm::Value*& size : view.sizes) {
-        if (!certain) size = builder_.CreateSelect(inside, size, ops_.i64(0), "view_size");
+        if (!is_one(inside)) size = builder_.CreateSelect(inside, size, ops_.i64(0), "view_size");
     }
     state_.tensors[op.result()] = std::move(view);
 }

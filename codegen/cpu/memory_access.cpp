@@ -19,11 +19,6 @@ ir::ScalarType element_of(const PhaseState& state, const ir::Op& op) {
     return state.kernel.type(op.operands.front()).element;
 }
 
-bool is_one(const llvm::Value* value) {
-    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
-    return constant != nullptr && constant->isOne();
-}
-
 /// The coordinates along the axes of the gather tiles.
 std::size_t gather_rank(const PhaseState& state, const ir::AccessAttribute& access, const ir::Op& op) {
     for (std::size_t axis = 0; axis < access.axes.size(); ++axis) {
@@ -51,7 +46,7 @@ Coordinates Evaluator::gather_coordinates(const ir::AccessAttribute& access, con
 
 void Evaluator::restrict(AccessPoint& point, llvm::Value* condition) {
     llvm::IRBuilder<>& builder = state_.builder();
-    if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant != nullptr && constant->isOne()) return;
+    if (is_one(condition)) return;
     if (point.mask == nullptr) {
         point.mask = condition;
         return;

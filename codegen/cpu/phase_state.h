@@ -31,4 +31,10 @@ struct PhaseState {
     llvm::Value* buffer_address(BufferId buffer) const;
 };
 
+/// Whether a value is the integer constant 1: a known unit stride, a condition that always holds.
+inline bool is_one(const llvm::Value* value) {
+    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
+    return constant != nullptr && constant->isOne();
+}
+
 }  // namespace kiln::codegen::cpu

@@ -172,4 +172,113 @@ TEST_SUITE("differential") {
         attention(BF16, 33, 65, 64, true, {0.03, 0.03});
         attention(F16, 33, 65, 64, false, {0.01, 0.01});
     }
+
+    TEST_CASE("library norms") {
+        check({"layer_norm",
+               "layer_norm",
+               {{"x", tensor(F32, {5, 100}, 1)},
+                {"w", tensor(F32, {100}, 2)},
+                {"b", tensor(F32, {100}, 3)},
+                {"y", tensor(F32, {5, 100}, 4)},
+                {"mean", tensor(F32, {5}, 5)},
+                {"rstd", tensor(F32, {5}, 6)}},
+               {},
+               {},
+               {1e-4, 1e-4}});
+        check({"layer_norm",
+               "layer_norm_backward",
+               {{"x", tensor(F32, {5, 100}, 1)},
+                {"w", tensor(F32, {100}, 2)},
+                {"mean", tensor(F32, {5}, 3)},
+                {"rstd", tensor(F32, {5}, 4)},
+                {"dy", tensor(F32, {5, 100}, 5)},
+                {"dx", tensor(F32, {5, 100}, 6)},
+                {"dw", tensor(F32, {100}, 7)},
+                {"db", tensor(F32, {100}, 8)}},
+               {},
+               {},
+               {1e-4, 1e-4}});
+        check({"rms_norm",
+               "rms_norm",
+               {{"x", tensor(BF16, {5, 100}, 1)},
+                {"w", tensor(BF16, {100}, 2)},
+                {"y", tensor(BF16, {5, 100}, 4)},
+                {"residual", tensor(BF16, {5, 100}, 5)}},
+               {},
+               {},
+               {0.01, 0.01}});
+    }
+
+    TEST_CASE("library movement") {
+        for (const ir::ScalarType type : {F32, I8, Bool}) {
+            check({"movement",
+                   "transpose_copy",
+                   {{"x", tensor(type, {70, 45}, 1)}, {"y", tensor(type, {45, 70}, 2)}},
+                   {},
+                   {},
+                   {}});
+        }
+        check({"rope",
+               "rope",
+               {{"x", tensor(F32, {7, 3, 32}, 1)},
+                {"position", TensorSpec{I32, {7}, {}, 2, 0.1}},
+                {"cos_table", tensor(F32, {12, 16}, 3)},
+                {"sin_table", tensor(F32, {12, 16}, 4)}},
+               {},
+               {},
+               {1e-5, 1e-5}});
+        check({"jagged",
+               "embedding",
+               {{"table", tensor(BF16, {20, 33}, 1)},
+                {"id", TensorSpec{I32, {9}, {}, 2, 0.25}},
+                {"y", tensor(BF16, {9, 33}, 3)}},
+               {},
+               {},
+               {}});
+    }
+
+    TEST_CASE("library products of other forms") {
+        check({"gemm",
+               "gemm_batched",
+               {{"a", tensor(F32, {2, 33, 40}, 1)},
+                {"b", tensor(F32, {2, 40, 50}, 2)},
+                {"c", tensor(F32, {2, 33, 50}, 3)}},
+               {},
+               {},
+               {1e-4, 1e-4}});
+        check({"gemm_splitk",
+               "gemm_splitk",
+               {{"a", tensor(F32, {33, 140}, 1)}, {"b", tensor(F32, {140, 50}, 2)}, {"c", tensor(F32, {33, 50}, 3)}},
+               {},
+               {},
+               {1e-4, 1e-4}});
+        check({"gemm_quantised",
+               "gemm_int8",
+               {{"a", tensor(I8, {33, 70}, 1)},
+                {"b", tensor(I8, {70, 50}, 2)},
+                {"a_scale", tensor(F32, {33}, 3)},
+                {"b_scale", tensor(F32, {50}, 4)},
+                {"c", tensor(F32, {33, 50}, 5)}},
+               {{"Out", F32}},
+               {},
+               {1e-4, 1e-4}});
+        check({"gemm_quantised",
+               "gemm_fp8_block",
+               {{"a", tensor(F8E4M3, {33, 130}, 1)},
+                {"b", tensor(F8E4M3, {50, 130}, 2)},
+                {"a_scale", tensor(F32, {33, 2}, 3)},
+                {"b_scale", tensor(F32, {1, 2}, 4)},
+                {"c", tensor(F32, {33, 50}, 5)}},
+               {{"Out", F32}},
+               {},
+               {1e-3, 1}});
+        check({"convolution",
+               "conv2d",
+               {{"x", tensor(F32, {1, 9, 9, 8}, 1)},
+                {"w", tensor(F32, {3, 3, 8, 16}, 2)},
+                {"y", tensor(F32, {1, 9, 9, 16}, 3)}},
+               {{"pad", ir::Scalar::int64(1)}},
+               {},
+               {1e-4, 1e-4}});
+    }
 }
