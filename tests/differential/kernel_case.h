@@ -29,6 +29,7 @@ struct KernelCase {
 enum class Variants {
     All,  ///< host with and without the passes, x86_64_v2 and x86_64_v3, with facts of the arguments and without
     Two,  ///< host with the passes; one other, drawn by `seed`
+    One,  ///< one of All, drawn by `seed`
 };
 
 /// Fails the running test, with the program, where compiled code leaves anything else than the interpreter.

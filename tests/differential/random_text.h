@@ -23,7 +23,7 @@ public:
         real_ = pick<ir::ScalarType>({F32, F32, F16, BF16, F64});
         whole_ = pick<ir::ScalarType>({I32, I32, I8, I16, I64, U8, U32, U64});
         declare_inputs();
-        const int statements = 4 + below(9);
+        const int statements = 2 + below(6);
         for (int i = 0; i < statements; ++i) add_statement(2);
         add_stores();
         return finish();
@@ -78,7 +78,7 @@ private:
         know("n", I64, Form::Scalar);
         know("i", I64, Form::Scalar);
         know("j", I64, Form::Scalar);
-        for (int count = 0; count < 3; ++count) add_load();
+        for (int count = 0; count < 2; ++count) add_load();
     }
 
     /// An expression of the type whose form is `form`, or a smaller one that broadcasts to it.
@@ -203,7 +203,7 @@ private:
     void add_let() {
         const ir::ScalarType type = some_type();
         const Form form = some_form();
-        const std::string value = expression(type, form, 3), name = fresh();
+        const std::string value = expression(type, form, 2), name = fresh();
         line(fmt::format("let {}: {}{} = {}", name, spelled(type), extents(form), value));
         know(name, type, form);
     }

@@ -6,10 +6,10 @@ using namespace kiln::test;
 
 namespace {
 
-void check_seeds(std::uint32_t first, std::uint32_t last) {
+void check_seeds(std::uint32_t first, std::uint32_t last, Variants variants = Variants::One) {
     for (std::uint32_t seed = first; seed < last; ++seed) {
         CAPTURE(seed);
-        check_case(RandomText(seed).make(), Variants::Two, seed);
+        check_case(RandomText(seed).make(), variants, seed);
     }
 }
 
@@ -26,6 +26,6 @@ TEST_SUITE("differential") {
         check_seeds(200, 300);
     }
     TEST_CASE("thousands of random programs" * doctest::skip()) {
-        check_seeds(1000, 5000);
+        check_seeds(1000, 5000, Variants::All);
     }
 }

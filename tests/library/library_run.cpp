@@ -1,8 +1,9 @@
 #include "library_run.h"
 
 #include <map>
-#include <mutex>
 
+#include "codegen/cpu/compile.h"
+#include "ir/passes/pipeline.h"
 #include "runtime/body_facts.h"
 #include "runtime/state.h"
 #include "runtime/verify.h"
@@ -22,6 +23,11 @@ std::shared_ptr<const runtime::ModuleState> module_state(const std::string& file
     return module;
 }
 
+frontend::Request request_of(const runtime::KernelState& state, const std::vector<Argument>& arguments) {
+    const Stream stream = Device::open("cpu").stream();
+    return state.request(*stream.backend(), runtime::match_arguments(state.signature(), arguments));
+}
+
 }  // namespace
 
 Module library_module(const std::string& file) {
@@ -35,6 +41,42 @@ void launch(const std::string& file, const std::string& kernel, const std::vecto
             const std::vector<Argument>& arguments) {
     const Stream stream = Device::open("cpu").stream();
     library_module(file).kernel(kernel, generics).launch_with(stream, arguments);
+}
+
+double error_over_bound(const std::string& file, const std::string& kernel, const std::vector<Generic>& generics,
+                        const std::vector<Argument>& arguments) {
+    runtime::KernelState state(module_state(file), kernel, generics);
+    const Stream stream = Device::open("cpu").stream();
+    double greatest = 0;
+    for (const runtime::OutputReport& output : runtime::verify(state, *stream.backend(), arguments, 1).outputs) {
+        greatest = std::max(greatest, output.error_over_bound);
+    }
+    return greatest;
+}
+
+std::vector<std::vector<Generic>> configurations(const std::string& file, const std::string& kernel,
+                                                 const std::vector<Generic>& generics,
+                                                 const std::vector<Argument>& arguments) {
+    const runtime::KernelState state(module_state(file), kernel, generics);
+    support::Diagnostics diagnostics;
+    std::vector<std::vector<Generic>> result;
+    for (const auto& choice :
+         frontend::configurations(state.module().program(), request_of(state, arguments), diagnostics)) {
+        std::vector<Generic>& list = result.emplace_back(generics);
+        for (const auto& [name, value] : choice) list.emplace_back(name, value.as_int64());
+    }
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(state.module().program().sources));
+    return result;
+}
+
+std::string llvm_text(const std::string& file, const std::string& kernel, const std::vector<Generic>& generics,
+                      const std::vector<Argument>& arguments, const std::string& target) {
+    const runtime::KernelState state(module_state(file), kernel, generics);
+    support::Diagnostics diagnostics;
+    auto specialisation = frontend::specialise(state.module().program(), request_of(state, arguments), diagnostics);
+    REQUIRE_MESSAGE(specialisation.has_value(), diagnostics.render(state.module().program().sources));
+    ir::run_tile_passes(specialisation->kernel);
+    return codegen::cpu::emit_llvm(specialisation->kernel, *codegen::cpu::target_named(target));
 }
 
 void check_reference(const std::string& file, const std::string& kernel, const std::vector<Generic>& generics,

@@ -106,6 +106,19 @@ void launch(const std::string& file, const std::string& kernel, const std::vecto
 void check_reference(const std::string& file, const std::string& kernel, const std::vector<Generic>& generics,
                      const std::vector<Argument>& arguments);
 
+/// The greatest error against the kernel's own reference, as a part of what its bound allows.
+double error_over_bound(const std::string& file, const std::string& kernel, const std::vector<Generic>& generics,
+                        const std::vector<Argument>& arguments);
+
+/// Every configuration of a kernel that the schedules of this CPU list for these arguments, the default first.
+std::vector<std::vector<Generic>> configurations(const std::string& file, const std::string& kernel,
+                                                 const std::vector<Generic>& generics,
+                                                 const std::vector<Argument>& arguments);
+
+/// The LLVM IR that the default configuration becomes, for a target named as in codegen/cpu/target.h.
+std::string llvm_text(const std::string& file, const std::string& kernel, const std::vector<Generic>& generics,
+                      const std::vector<Argument>& arguments, const std::string& target);
+
 /// Root mean square and greatest difference from exact values.
 struct ErrorSize {
     double mean = 0, greatest = 0;
