@@ -189,6 +189,12 @@ void check_case(const KernelCase& test, Variants variants, std::uint32_t seed) {
     }
 }
 
+ir::Kernel specialised_kernel(const KernelCase& test) {
+    ir::Kernel kernel = Specialiser(test).specialise(false).kernel;
+    ir::run_tile_passes(kernel);
+    return kernel;
+}
+
 std::map<std::string, std::unique_ptr<GuardedTensor>> interpreted(const KernelCase& test) {
     return Comparison(test).take_expected();
 }

@@ -35,6 +35,9 @@ enum class Variants {
 /// Fails the running test, with the program, where compiled code leaves anything else than the interpreter.
 void check_case(const KernelCase& test, Variants variants = Variants::All, std::uint32_t seed = 0);
 
+/// The case's kernel after the tile passes, with no facts of its arguments, to run on others.
+ir::Kernel specialised_kernel(const KernelCase& test);
+
 /// The tensors a kernel leaves after the interpreter ran it.
 std::map<std::string, std::unique_ptr<GuardedTensor>> interpreted(const KernelCase& test);
 

@@ -142,8 +142,9 @@ TEST_SUITE("library") {
                 CAPTURE(k);
                 const double used = part(gemm(type, 17, 65, k));
                 CHECK(used < 0.6);
-                // A bound a hundred times the error would pass almost anything.
-                CHECK(used > 0.01);
+                // A bound a hundred times the error would pass almost anything. f16 and bf16 are rounded once, at the
+                // end, mostly to the reference's own value.
+                if (type == f32) CHECK(used > 0.01);
                 CHECK(part(gemm_batched(type, k)) < 0.6);
                 CHECK(part(softmax("softmax", type, k)) < 0.6);
                 CHECK(part(softmax("softmax_long", type, k)) < 0.6);
