@@ -176,7 +176,7 @@ bool Lowerer::slice_entry(const Tensor& tensor, dsl::NodeId item, IndexList& ent
 
 bool Lowerer::all_entry(const Tensor& tensor, dsl::NodeId item, IndexList& entries) {
     if (refuse_lifted("a tile", span(item))) return false;
-    const ir::Shape& sizes = builder_.kernel().type(tensor.value).shape;
+    const ir::Shape sizes = builder_.kernel().type(tensor.value).shape;  // a copy: new values move the old ones
     const std::size_t axis = entries.axis++;
     if (axis >= sizes.rank()) return true;  // check_entries says that there are too many
     if (sizes[axis] == ir::kDynamic) {

@@ -1,5 +1,7 @@
 #include "kernel_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "codegen/cpu/target.h"
@@ -78,9 +80,11 @@ bool close(double actual, double expected, Tolerance tolerance) {
     return std::abs(actual - expected) <= tolerance.absolute + tolerance.relative * std::abs(expected);
 }
 
-/// The first place where two tensors differ, or an empty text.
+}  // namespace
+
 std::string difference(const GuardedTensor& actual, const GuardedTensor& expected, Tolerance tolerance) {
     const GuardedBytes &a = actual.bytes(), &e = expected.bytes();
+    if (!a.untouched_around()) return "memory beyond the tensor was written";
     if (std::memcmp(a.data(), e.data(), a.size()) == 0) return {};
     const ir::ScalarType element = actual.view().element;
     const bool exact = !ir::is_float(element) || (tolerance.relative == 0 && tolerance.absolute == 0);
@@ -91,13 +95,10 @@ std::string difference(const GuardedTensor& actual, const GuardedTensor& expecte
         const double x = value_at(element, a.data() + at), y = value_at(element, e.data() + at);
         const bool both_nan = std::isnan(x) && std::isnan(y);
         if (both_nan || (!exact && close(x, y, tolerance))) continue;
-        return "element " + std::to_string(at / width) + " from the lowest is " + std::to_string(x) + " instead of " +
-               std::to_string(y);
+        return fmt::format("element {} from the lowest is {} instead of {}", at / width, x, y);
     }
     return {};
 }
-
-}  // namespace
 
 void run_compiled(const ir::Kernel& kernel, std::span<const ir::Argument> arguments, const cpu::Target& target) {
     const auto prepared = ir::prepare_launch(kernel, arguments, 2);

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -23,11 +24,14 @@
 
 namespace kiln::test {
 
-/// Bytes between two pages that may not be touched. The last byte lies right before the second page, so that a read or
-/// write behind the end ends the test; what lies before the first is filled with ones, NaN for every float type.
+/// On which side of the memory an access one byte beyond ends the test.
+enum class Guard { Behind, Before };
+
+/// Bytes between two pages that may not be touched. They lie right against one of the two, so that a read or write
+/// beyond that end ends the test; what lies beyond the other is filled with ones, NaN for every float type.
 class GuardedBytes {
 public:
-    explicit GuardedBytes(std::size_t size) : size_(size) {
+    explicit GuardedBytes(std::size_t size, Guard guard = Guard::Behind) : size_(size) {
         const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
         const std::size_t inner = (size + page - 1) / page * page;
         mapped_ = inner + 2 * page;
@@ -37,7 +41,9 @@ public:
         std::memset(base_, 0xff, mapped_);
         REQUIRE(mprotect(base_, page, PROT_NONE) == 0);
         REQUIRE(mprotect(base_ + page + inner, page, PROT_NONE) == 0);
-        data_ = base_ + page + inner - size;
+        room_ = inner - size;
+        first_ = base_ + page;
+        data_ = guard == Guard::Behind ? first_ + room_ : first_;
     }
     ~GuardedBytes() { munmap(base_, mapped_); }
     GuardedBytes(const GuardedBytes&) = delete;
@@ -45,10 +51,16 @@ public:
 
     std::byte* data() const { return data_; }
     std::size_t size() const { return size_; }
+    /// Whether everything beyond the bytes still holds its ones.
+    bool untouched_around() const {
+        const std::byte* around = data_ == first_ ? data_ + size_ : first_;
+        return std::all_of(around, around + room_, [](std::byte byte) { return byte == std::byte{0xff}; });
+    }
 
 private:
-    std::size_t size_, mapped_;
+    std::size_t size_, mapped_, room_;
     std::byte* base_;
+    std::byte* first_;
     std::byte* data_;
 };
 
@@ -75,7 +87,7 @@ inline ir::Shape row_major(const ir::Shape& sizes) {
 /// A tensor in guarded memory. Elements that no index reaches keep their ones.
 class GuardedTensor {
 public:
-    explicit GuardedTensor(const TensorSpec& spec) {
+    explicit GuardedTensor(const TensorSpec& spec, Guard guard = Guard::Behind) {
         view_.element = spec.element;
         view_.sizes = spec.sizes;
         view_.strides = spec.strides.empty() ? row_major(spec.sizes) : spec.strides;
@@ -88,7 +100,7 @@ public:
         }
         const std::int64_t elements = empty ? 0 : highest - lowest + 1;
         bits_ = ir::bit_width(spec.element);
-        bytes_ = std::make_unique<GuardedBytes>(static_cast<std::size_t>((elements * bits_ + 7) / 8));
+        bytes_ = std::make_unique<GuardedBytes>(static_cast<std::size_t>((elements * bits_ + 7) / 8), guard);
         view_.data = bytes_->data() - lowest * bits_ / 8;
         std::mt19937 random(spec.seed);
         if (!empty) fill(spec, random, 0, 0);
@@ -143,11 +155,11 @@ struct Arguments {
     std::vector<std::unique_ptr<GuardedTensor>> tensors;  ///< null for arguments that are none
     std::vector<ir::Argument> arguments;
 
-    explicit Arguments(const std::vector<ArgumentSpec>& specs) {
+    explicit Arguments(const std::vector<ArgumentSpec>& specs, Guard guard = Guard::Behind) {
         for (const ArgumentSpec& spec : specs) {
             tensors.emplace_back();
             if (const auto* tensor = std::get_if<TensorSpec>(&spec)) {
-                tensors.back() = std::make_unique<GuardedTensor>(*tensor);
+                tensors.back() = std::make_unique<GuardedTensor>(*tensor, guard);
                 arguments.push_back(tensors.back()->view());
             } else if (const auto* scalar = std::get_if<ir::Scalar>(&spec)) {
                 arguments.push_back(*scalar);
@@ -166,6 +178,9 @@ void run_compiled(const ir::Kernel& kernel, std::span<const ir::Argument> argume
 struct Tolerance {
     double relative = 0, absolute = 0;
 };
+
+/// The first place where two tensors differ, the bytes between and around their elements included, or an empty text.
+std::string difference(const GuardedTensor& actual, const GuardedTensor& expected, Tolerance tolerance);
 
 /// Runs both and compares every byte of every tensor, also those between the elements.
 void check_same(const ir::Kernel& kernel, const std::vector<ArgumentSpec>& specs, Tolerance tolerance = {},
