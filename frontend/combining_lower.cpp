@@ -68,7 +68,7 @@ Value Lowerer::stack_builtin(const Call& call) {
     for (std::size_t i = 0; i < parts->size(); ++i) {
         const Value part = Value::runtime((*parts)[i]);
         if (this->shape(part) != shape) {
-            error(diagnostics::kExtents, span(call.arguments[i]), call.name, type_text(Value::runtime(parts->front())),
+            error(diagnostics::kOperandClass, span(call.arguments[i]), "`stack`", "tiles of one shape",
                   type_text(part));
             return {};
         }
@@ -92,7 +92,7 @@ Value Lowerer::join_builtin(const Call& call) {
             others[*axis] = first[*axis];
         }
         if (others == first) continue;
-        error(diagnostics::kExtents, span(call.arguments[i]), call.name, type_text(Value::runtime(parts->front())),
+        error(diagnostics::kOperandClass, span(call.arguments[i]), "`join`", "tiles that differ along one axis at most",
               type_text(part));
         return {};
     }
@@ -155,6 +155,7 @@ Value Lowerer::combine_with(ir::OpKind kind, const Value& given, const FunctionV
     std::span<const ir::ValueId> rest(arguments);
     for (int side = 0; side < 2; ++side) sides.push_back({rebuild(given, rest), call.span});
     for (std::size_t i = 0; i < arguments.size() / 2; ++i) elements.push_back(builder_.kernel().type(arguments[i]));
+    const std::string wanted = type_text(sides[0].value);
     builder_.set_block(inside);
     const std::size_t first = builder_.kernel().ops.size();
     const Value combined = materialise(this->call(function, std::move(sides), call.span), call.span);
@@ -163,7 +164,7 @@ Value Lowerer::combine_with(ir::OpKind kind, const Value& given, const FunctionV
     const bool fits = types_of(yielded) == elements;
     if (!fits) {
         if (!combined.poison()) {
-            error(diagnostics::kMismatch, span(call.arguments[1]), "what the function gives", type_text(given),
+            error(diagnostics::kMismatch, span(call.arguments[1]), "what the function gives", wanted,
                   type_text(combined));
         }
         yielded.assign(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(elements.size()));

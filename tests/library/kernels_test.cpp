@@ -177,7 +177,7 @@ void check(const Case& test) {
         interpret(kernel, backend, interpreted);
         check_same(test, compiled, interpreted);
     } catch (const Error& error) {
-        FAIL(test.kernel << ": " << error.what());
+        FAIL(test.kernel << ": " << std::string(error.what()));
     }
 }
 
