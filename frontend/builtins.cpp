@@ -46,27 +46,27 @@ std::vector<Builtin> builtins_without_op() {
         {"inf", Constant, Expanded},
         {"nan", Constant, Expanded},
         {"none", Constant, Expanded},
-        {"philox", Value, NotYet},
+        {"philox", Value, Expanded},
         {"unit", Value, Expanded},
-        {"random", Value, NotYet},
-        {"stack", Value, NotYet, {}, kAxis},
-        {"join", Value, NotYet, {}, kAxis},
+        {"random", Value, Expanded},
+        {"stack", Value, Expanded, {}, kAxis},
+        {"join", Value, Expanded, {}, kAxis},
         {"split", Value, Expanded, {}, kAxis},
-        {"argmax", Value, NotYet, {}, kAxis},
-        {"reduce", Value, NotYet, {}, kAxis},
-        {"scan", Value, NotYet, {}, kAxis},
-        {"cumsum", Value, NotYet, {}, kCumsum},
-        {"sort", Value, NotYet, {}, kSort},
-        {"topk", Value, NotYet},
-        {"bincount", Value, NotYet, {}, kBincount},
-        {"dot_scaled", Value, NotYet, {}, kDotScaled},
-        {"print", Statement, NotYet},
-        {"assert", Statement, NotYet},
-        {"atomic_cas", Atomic, NotYet},
+        {"argmax", Value, Expanded, {}, kAxis},
+        {"reduce", Value, Expanded, {}, kAxis},
+        {"scan", Value, Expanded, {}, kAxis},
+        {"cumsum", Value, Expanded, {}, kCumsum},
+        {"sort", Value, Expanded, {}, kSort},
+        {"topk", Value, Expanded},
+        {"bincount", Value, Expanded, {}, kBincount},
+        {"dot_scaled", Value, Expanded, {}, kDotScaled},
+        {"print", Statement, Expanded},
+        {"assert", Statement, Expanded},
+        {"atomic_cas", Atomic, Expanded, {}, kAtomic},
     };
     for (const std::string_view name :
          {"atomic_add", "atomic_min", "atomic_max", "atomic_and", "atomic_or", "atomic_xor", "atomic_exchange"}) {
-        rows.push_back({name, Atomic, NotYet, {}, kAtomic});
+        rows.push_back({name, Atomic, Expanded, {}, kAtomic});
     }
     return rows;
 }
@@ -106,11 +106,6 @@ const Builtin* find_builtin(std::string_view name) {
     }();
     const auto found = index.find(name);
     return found == index.end() ? nullptr : found->second;
-}
-
-bool is_implemented_builtin(std::string_view name) {
-    const Builtin* builtin = find_builtin(name);
-    return builtin != nullptr && builtin->lowering != Lowering::NotYet;
 }
 
 bool is_index_option(std::string_view name) {

@@ -26,7 +26,6 @@ enum class BuiltinKind : std::uint8_t {
 enum class Lowering : std::uint8_t {
     Op,        ///< one op of ir/ops.def has this surface name
     Expanded,  ///< the specialiser computes it or writes it in other ops
-    NotYet,    ///< known and checked, but refused when specialised
 };
 
 struct Builtin {
@@ -45,7 +44,6 @@ const Builtin* find_builtin(std::string_view name);
 inline bool is_builtin(std::string_view name) {
     return find_builtin(name) != nullptr;
 }
-bool is_implemented_builtin(std::string_view name);
 
 /// Options of an index list: `fill = v`, `mask = m`.
 bool is_index_option(std::string_view name);

@@ -53,16 +53,39 @@ double epsilon_of(ir::ScalarType type) {
 
 const std::map<std::string_view, Lowerer::BuiltinFunction>& Lowerer::builtin_functions() {
     static const std::map<std::string_view, BuiltinFunction> functions = {
-        {"clamp", &Lowerer::clamp_builtin},     {"saturate", &Lowerer::convert_builtin},
-        {"bitcast", &Lowerer::convert_builtin}, {"unit", &Lowerer::unit_builtin},
-        {"iota", &Lowerer::iota_builtin},       {"broadcast", &Lowerer::broadcast_builtin},
-        {"reshape", &Lowerer::reshape_builtin}, {"transpose", &Lowerer::transpose_builtin},
-        {"permute", &Lowerer::permute_builtin}, {"split", &Lowerer::split_builtin},
-        {"sum", &Lowerer::reduction_builtin},   {"any", &Lowerer::reduction_builtin},
-        {"all", &Lowerer::reduction_builtin},   {"dot", &Lowerer::dot_builtin},
-        {"size", &Lowerer::size_builtin},       {"present", &Lowerer::present_builtin},
-        {"lowest", &Lowerer::lowest_builtin},   {"epsilon", &Lowerer::epsilon_builtin},
+        {"clamp", &Lowerer::clamp_builtin},
+        {"saturate", &Lowerer::convert_builtin},
+        {"bitcast", &Lowerer::convert_builtin},
+        {"unit", &Lowerer::unit_builtin},
+        {"iota", &Lowerer::iota_builtin},
+        {"broadcast", &Lowerer::broadcast_builtin},
+        {"reshape", &Lowerer::reshape_builtin},
+        {"transpose", &Lowerer::transpose_builtin},
+        {"permute", &Lowerer::permute_builtin},
+        {"split", &Lowerer::split_builtin},
+        {"sum", &Lowerer::reduction_builtin},
+        {"any", &Lowerer::reduction_builtin},
+        {"all", &Lowerer::reduction_builtin},
+        {"dot", &Lowerer::dot_builtin},
+        {"size", &Lowerer::size_builtin},
+        {"present", &Lowerer::present_builtin},
+        {"lowest", &Lowerer::lowest_builtin},
+        {"epsilon", &Lowerer::epsilon_builtin},
         {"units", &Lowerer::units_builtin},
+        {"join", &Lowerer::join_builtin},
+        {"stack", &Lowerer::stack_builtin},
+        {"reduce", &Lowerer::reduce_builtin},
+        {"scan", &Lowerer::scan_builtin},
+        {"argmax", &Lowerer::argmax_builtin},
+        {"cumsum", &Lowerer::cumsum_builtin},
+        {"sort", &Lowerer::sort_builtin},
+        {"topk", &Lowerer::topk_builtin},
+        {"bincount", &Lowerer::bincount_builtin},
+        {"dot_scaled", &Lowerer::dot_scaled_builtin},
+        {"philox", &Lowerer::philox_builtin},
+        {"random", &Lowerer::random_builtin},
+        {"print", &Lowerer::print_builtin},
+        {"assert", &Lowerer::assert_builtin},
     };
     return functions;
 }
@@ -72,8 +95,8 @@ Value Lowerer::builtin(std::string_view name, dsl::NodeId call_node, support::Sp
     for (const dsl::NodeId argument : children(call_node)) {
         (node(argument).kind == dsl::NodeKind::Named ? call.options : call.arguments).push_back(argument);
     }
-    if (!is_implemented_builtin(name)) return unsupported(fmt::format("`{}`", name), whole);
     if (is_reduction_too(name) && call.arguments.size() == 1) return reduction_builtin(call);
+    if (find_builtin(name)->kind == BuiltinKind::Atomic) return atomic_builtin(call);
     const auto function = builtin_functions().find(name);
     if (function != builtin_functions().end()) return (this->*function->second)(call);
     return elementwise_builtin(*ir::op_with_surface(name), call);
@@ -195,8 +218,11 @@ Value Lowerer::convert_builtin(const Call& call) {
 
 Value Lowerer::unit_builtin(const Call& call) {
     if (!check_arguments(call, 1, 1, {})) return {};
+    return unit_of(operand(call.arguments[0]), call);
+}
+
+Value Lowerer::unit_of(const Operand& bits, const Call& call) {
     const support::Span at = call.span;
-    const Operand bits = operand(call.arguments[0]);
     const Value eight = Value::typed(ir::Scalar::integer(ir::ScalarType::U32, 8));
     const Value upper = apply(ir::OpKind::Shr, {bits, {eight, at}}, call.name, at);
     const Value real = convert_value(ir::OpKind::Convert, upper, ir::ScalarType::F32, at);

@@ -167,7 +167,7 @@ std::optional<Value> Lowerer::representative(dsl::NodeId generic) {
     const dsl::Node& declared = node(generic);
     if (generic_is_type(generic)) {
         const std::string_view wanted = node(child(child(generic, 0), 0)).text;
-        const ir::ScalarType type = admits(wanted, ir::ScalarType::F16) ? ir::ScalarType::F16 : ir::ScalarType::I32;
+        const ir::ScalarType type = admits(wanted, kRepresentativeType) ? kRepresentativeType : ir::ScalarType::I32;
         declare_type(declared.text, type, declared.name_span);
         return Value{};
     }

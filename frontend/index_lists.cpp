@@ -1,4 +1,6 @@
 // Index lists: reads, writes and views of tensors, and parts of tiles.
+#include <array>
+
 #include "frontend/lowering.h"
 #include "ir/support/internal_error.h"
 
@@ -335,6 +337,105 @@ void Lowerer::store(const Tensor& tensor, dsl::NodeId list, const Value& value, 
     if (stored.poison() || !mask_option(entries, mask)) return;
     builder_.set_span(whole);
     builder_.store(tensor.value, entries.access(), entries.operands(), stored.id, mask);
+}
+
+namespace {
+
+struct AtomicRow {
+    std::string_view name;
+    ir::AtomicKind kind;
+};
+
+constexpr auto kAtomics = std::to_array<AtomicRow>({
+    {"atomic_add", ir::AtomicKind::Add},
+    {"atomic_min", ir::AtomicKind::Min},
+    {"atomic_max", ir::AtomicKind::Max},
+    {"atomic_and", ir::AtomicKind::And},
+    {"atomic_or", ir::AtomicKind::Or},
+    {"atomic_xor", ir::AtomicKind::Xor},
+    {"atomic_exchange", ir::AtomicKind::Exchange},
+    {"atomic_cas", ir::AtomicKind::Cas},
+});
+
+ir::AtomicKind atomic_named(std::string_view name) {
+    for (const AtomicRow& row : kAtomics) {
+        if (row.name == name) return row.kind;
+    }
+    throw support::InternalError("frontend::atomic_builtin", "unknown atomic " + std::string(name));
+}
+
+}  // namespace
+
+std::optional<bool> Lowerer::order_option(const Call& call) {
+    const std::optional<dsl::NodeId> given = option(call, "order");
+    if (!given) return false;
+    const std::string word = text(*given);
+    if (word == "relaxed" || word == "acq_rel") return word == "acq_rel";
+    error(diagnostics::kOptionValue, span(*given), "order", "`relaxed`, `acq_rel`");
+    return std::nullopt;
+}
+
+Value Lowerer::atomic_builtin(const Call& call) {
+    ir::AtomicAttribute atomic;
+    atomic.kind = atomic_named(call.name);
+    const std::size_t count = atomic.kind == ir::AtomicKind::Cas ? 3 : 2;
+    if (!check_arguments(call, count, count, {"order"}) || refuse_lifted("an atomic", call.span)) return {};
+    const std::optional<bool> publishes = order_option(call);
+    const dsl::NodeId target = call.arguments[0];
+    const bool indexed =
+        node(target).kind == dsl::NodeKind::Suffixed && node(children(target).back()).kind == dsl::NodeKind::Index;
+    const Value place = indexed ? suffixed(target, children(target).size() - 1) : expression(target);
+    if (place.poison() || !publishes) return {};
+    if (!indexed || place.kind != ValueKind::Tensor) {
+        error(diagnostics::kOperandClass, span(target), fmt::format("`{}`", call.name), "a place in a tensor",
+              indexed ? "a part of a tile" : type_text(place));
+        return {};
+    }
+    atomic.publishes = *publishes;
+    return atomic_at(*place.tensor, children(target).back(), std::move(atomic), call);
+}
+
+Value Lowerer::atomic_at(const Tensor& tensor, dsl::NodeId list, ir::AtomicAttribute atomic, const Call& call) {
+    const support::Span target = span(call.arguments[0]);
+    const ir::ScalarType element = builder_.kernel().type(tensor.value).element;
+    if (tensor.access == ir::Access::In) {
+        error(diagnostics::kInWritten, target, tensor.name).help("declare it `out` or `inout`");
+        return {};
+    }
+    if (!ir::atomic_updates(atomic.kind, element)) {
+        error(diagnostics::kOperandClass, target, fmt::format("`{}`", call.name), ir::atomic_types(atomic.kind),
+              ir::name(element));
+        return {};
+    }
+    IndexList entries;
+    if (!read_entries(tensor, list, entries)) return {};
+    if (entries.is_view) {
+        error(diagnostics::kWriteEntry, target, "a view").help("name every axis, with `:` or `i :+ L`");
+        return {};
+    }
+    for (const IndexList::Entry& entry : entries.entries) {
+        if (entry.kind != IndexList::Kind::NewAxis) continue;
+        error(diagnostics::kNewAxisWritten, span(entry.node));
+        return {};
+    }
+    const ir::Type wanted = ir::Type::tile(element, entries.shape);
+    std::vector<ir::ValueId> values;
+    for (std::size_t i = 1; i < call.arguments.size(); ++i) {
+        const support::Span at = span(call.arguments[i]);
+        const std::string what = fmt::format("the place in `{}`", tensor.name);
+        const Value value = coerce(expression(call.arguments[i]), SurfaceType::of(wanted), true, at, what);
+        if (value.poison()) return {};
+        values.push_back(materialise(value, at).id);
+    }
+    const std::optional<ir::ValueId> fill = fill_option(tensor, entries);
+    std::optional<ir::ValueId> mask;
+    if (!fill || !mask_option(entries, mask)) return {};
+    builder_.set_span(call.span);
+    atomic.access = entries.access();
+    Value old = Value::runtime(
+        builder_.atomic(tensor.value, std::move(atomic), entries.operands(), std::move(values), *fill, mask));
+    old.may_drop = true;
+    return old;
 }
 
 /// The part of a tile that an index list names: where it begins and how long it is along each axis of the tile, and the

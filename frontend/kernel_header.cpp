@@ -51,7 +51,8 @@ void Lowerer::check_host_ops(std::size_t first) {
     for (std::size_t i = first; i < kernel.ops.size(); ++i) {
         const ir::Op& op = kernel.ops[i];
         const bool tile = !op.results.empty() && !kernel.type(op.result()).is_scalar();
-        if (!tile && ir::info(op.kind).group != ir::OpGroup::Memory) continue;
+        const ir::OpInfo& row = ir::info(op.kind);
+        if (!tile && row.group != ir::OpGroup::Memory && row.effect != ir::Effect::Writes) continue;
         error(diagnostics::kHostScalars, op.span).help("move it into a phase");
         return;
     }
@@ -214,23 +215,6 @@ void Lowerer::lower_where(dsl::NodeId clause) {
     }
 }
 
-namespace {
-
-std::string unescape(std::string_view text) {
-    std::string result;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '\\' || i + 1 == text.size()) {
-            result += text[i];
-            continue;
-        }
-        const char escaped = text[++i];
-        result += escaped == 'n' ? '\n' : escaped == 't' ? '\t' : escaped;
-    }
-    return result;
-}
-
-}  // namespace
-
 Lowerer::Message Lowerer::message_of(dsl::NodeId condition_node, std::string_view what) {
     const std::span<const dsl::NodeId> parts = children(condition_node);
     Message message;
@@ -238,7 +222,7 @@ Lowerer::Message Lowerer::message_of(dsl::NodeId condition_node, std::string_vie
         message.text = fmt::format("`{} {}` does not hold", what, text(parts[0]));
         return message;
     }
-    message.text = unescape(node(parts[1]).text);
+    message.text = dsl::unescape(node(parts[1]).text);
     for (const dsl::NodeId argument : parts.subspan(2))
         message.arguments.push_back({expression(argument), span(argument)});
     return message;

@@ -4,7 +4,7 @@
 //   constants.cpp      literals, untyped constants         operators.cpp    operators and elementwise ops
 //   expressions.cpp    names, suffixes, conversions        index_lists.cpp  reads, writes, views
 //   statements.cpp     declarations, assignment, return    control.cpp      loops and branches, var as SSA
-//   builtins_lower.cpp, reductions_lower.cpp               builtins
+//   builtins_lower.cpp, reductions_lower.cpp, combining_lower.cpp, philox.cpp, messages_lower.cpp   builtins
 //   functions.cpp, deduction.cpp                           inlining, lifting, deduction
 //   configuration.cpp  generics, tunables                  kernel_header.cpp  parameters, sizes, clauses, phases
 #pragma once
@@ -65,6 +65,8 @@ struct CallArgument {
 
 /// The size of axes and compile-time numbers where a body is checked without a host.
 inline constexpr std::int64_t kRepresentativeSize = 16;
+/// What a generic type stands for there, if its class admits it; i32 otherwise.
+inline constexpr ir::ScalarType kRepresentativeType = ir::ScalarType::F16;
 
 class Lowerer {
 public:
@@ -92,9 +94,15 @@ private:
         std::optional<SurfaceType> result;  ///< declared
         Value value = Value::none();        ///< returned
         bool terminated = false;            ///< a `return` was lowered
-        int loops = 0;
     };
-    /// What follows a block that contains `return`: statements of the blocks around it.
+    /// The loop whose body is being lowered. Whoever leaves a round early hands out `left` and the variables.
+    struct Loop {
+        std::vector<Binding*> carried;  ///< the variables that the body assigns
+        std::optional<ir::ValueId>
+            left;            ///< whether a `break` was met; in a loop of each element, a tile. None: no `break`
+        bool ended = false;  ///< a `break` or `continue` was lowered
+    };
+    /// What follows a block that contains `return`, `break` or `continue`: statements of the blocks around it.
     struct Continuation {
         std::span<const dsl::NodeId> statements;
         Binding* scope = nullptr;
@@ -259,6 +267,7 @@ private:
     Value clamp_builtin(const Call& call);
     Value convert_builtin(const Call& call);
     Value unit_builtin(const Call& call);
+    Value unit_of(const Operand& bits, const Call& call);
     Value iota_builtin(const Call& call);
     Value broadcast_builtin(const Call& call);
     Value reshape_builtin(const Call& call);
@@ -269,6 +278,41 @@ private:
     Value reduce_tile(ir::ReduceKind kind, const Value& tile, const Call& call);
     void warn_zero_outside(const Value& tile, const Call& call);
     Value dot_builtin(const Call& call);
+    // combining_lower.cpp
+    Value join_builtin(const Call& call);
+    Value stack_builtin(const Call& call);
+    Value reduce_builtin(const Call& call);
+    Value scan_builtin(const Call& call);
+    Value argmax_builtin(const Call& call);
+    Value cumsum_builtin(const Call& call);
+    Value sort_builtin(const Call& call);
+    Value topk_builtin(const Call& call);
+    Value bincount_builtin(const Call& call);
+    Value dot_scaled_builtin(const Call& call);
+    std::optional<std::vector<ir::ValueId>> joined_parts(const Call& call, bool scalars);
+    Value combine_tiles(ir::OpKind kind, const Call& call);
+    Value combine_with(ir::OpKind kind, const Value& given, const FunctionValue& function,
+                       std::vector<ir::ValueId> tiles, std::uint32_t axis, const Call& call);
+    bool check_combiner(std::size_t first, const Call& call);
+    std::optional<ir::ValueId> number_tile(const Call& call, bool bools);
+    ir::ValueId counted_along(const ir::Shape& shape, std::uint32_t axis);
+    std::optional<bool> flag_option(const Call& call, std::string_view name);
+    /// The tile times its scales, of shape [M, K / n] or [K / n, N], repeated along the axis of K; in f32.
+    ir::ValueId scaled_operand(const Value& tile, const Value& scales, std::uint32_t axis, std::int64_t block);
+    bool check_scaled(const Call& call, const std::vector<Value>& tiles, std::int64_t block);
+    // philox.cpp
+    Value philox_builtin(const Call& call);
+    Value random_builtin(const Call& call);
+    std::optional<std::vector<Value>> philox_words(const Call& call);
+    // messages_lower.cpp
+    Value print_builtin(const Call& call);
+    Value assert_builtin(const Call& call);
+    std::optional<std::vector<ir::ValueId>> message_arguments(const Call& call, std::size_t first);
+    std::optional<std::string> message_text(const Call& call, std::size_t index);
+    // index_lists.cpp
+    Value atomic_builtin(const Call& call);
+    Value atomic_at(const Tensor& tensor, dsl::NodeId list, ir::AtomicAttribute atomic, const Call& call);
+    std::optional<bool> order_option(const Call& call);
     std::optional<ir::DotPrecision> precision_option(const Call& call, ir::ScalarType element);
     Value size_builtin(const Call& call);
     Value present_builtin(const Call& call);
@@ -304,19 +348,44 @@ private:
     void if_statement(dsl::NodeId id);
     bool check_branches(std::span<const dsl::NodeId> parts);
     void if_branches(std::span<const dsl::NodeId> parts, const std::vector<Binding*>& carried);
-    /// A branch that may return: what follows it is lowered into its blocks, whose results are the function's.
-    void if_with_return(std::span<const dsl::NodeId> parts, const Continuation& rest);
+    /// A branch of each element of a lifted call: both sides are lowered, one after the other, and selected from.
+    template <class Then, class Otherwise>
+    std::vector<ir::ValueId> select_branches(ir::ValueId test, Then then, Otherwise otherwise);
+    /// A branch that may leave the function or the round of a loop: what follows it is lowered into its blocks, whose
+    /// results are the function's or the round's.
+    void leaving_if(std::span<const dsl::NodeId> parts, const Continuation& rest);
+    void leave_loop(dsl::NodeId id);
+    bool has_left() const { return loop_ != nullptr ? loop_->ended : frame_->terminated; }
+    /// What leaves the function or the round: types, values, and how it goes on after a branch that yielded them.
+    std::vector<ir::Type> leaving_types() const;
+    std::vector<ir::ValueId> take_leaving(support::Span at);
+    void set_leaving(std::span<const ir::ValueId> ids);
     std::vector<ir::ValueId> take_returned(support::Span at);
     void static_if(dsl::NodeId id, const Continuation* rest);
     void static_for(dsl::NodeId id);
     void static_assert_statement(dsl::NodeId id);
-    bool contains_return(dsl::NodeId statement) const;
+    struct LoopRange {
+        ir::ValueId lower, upper, step;  ///< in a lifted call, tiles where they differ from element to element
+    };
+    static bool leaves(dsl::NodeKind kind);
+    /// Whether a statement contains `return`, or a `break` or `continue` of the loop around it.
+    bool may_leave(dsl::NodeId statement) const;
+    bool may_break(dsl::NodeId statement) const;
+    void loop_body(dsl::NodeId body, Loop& loop);
+    /// A loop that a `break` may end, or whose rounds differ from element to element: a While that carries whether it
+    /// goes on. `range`: of a For.
+    void flagged_loop(dsl::NodeId id, const std::optional<LoopRange>& range);
+    struct FlaggedLoop;
+    void flagged_condition(dsl::NodeId id, const FlaggedLoop& form, ir::BlockId inside);
+    void flagged_round(dsl::NodeId id, const FlaggedLoop& form, const std::optional<LoopRange>& range,
+                       ir::BlockId inside);
+    ir::ValueId counts_on(const LoopRange& range, ir::ValueId index);
+    ir::ValueId spread(ir::ValueId value);
+    ir::ValueId spread_op(ir::OpKind kind, ir::ValueId a, ir::ValueId b);
     std::optional<ir::ValueId> condition(dsl::NodeId expression);
     std::optional<ir::ValueId> condition_value(const Value& value, support::Span at);
-    struct LoopRange {
-        ir::ValueId lower, upper, step;
-    };
     std::optional<LoopRange> loop_range(dsl::NodeId range);
+    std::optional<ir::ValueId> loop_bound(const Value& value, support::Span at);
     /// The variables around these blocks that they assign.
     std::vector<Binding*> assigned_variables(std::span<const dsl::NodeId> blocks);
     void collect_assigned(dsl::NodeId id, std::vector<Binding*>& found);
@@ -463,6 +532,8 @@ private:
     Binding* scope_ = nullptr;
     Frame* frame_ = nullptr;
     const Lift* lift_ = nullptr;
+    Loop* loop_ = nullptr;
+    std::optional<ir::ValueId> active_;  ///< in a lifted call: the elements that take the branches around; none: all
     std::uint32_t next_lift_ = 1;
 
     Specialisation result_;
@@ -486,12 +557,16 @@ public:
           file_(lowering.file_),
           scope_(lowering.scope_),
           frame_(lowering.frame_),
-          lift_(lowering.lift_) {}
+          lift_(lowering.lift_),
+          loop_(lowering.loop_),
+          active_(lowering.active_) {}
     ~Visit() {
         lowering_.file_ = file_;
         lowering_.scope_ = scope_;
         lowering_.frame_ = frame_;
         lowering_.lift_ = lift_;
+        lowering_.loop_ = loop_;
+        lowering_.active_ = active_;
     }
     Visit(const Visit&) = delete;
     Visit& operator=(const Visit&) = delete;
@@ -502,6 +577,8 @@ private:
     Binding* scope_;
     Frame* frame_;
     const Lift* lift_;
+    Loop* loop_;
+    std::optional<ir::ValueId> active_;
 };
 
 }  // namespace kiln::frontend

@@ -13,13 +13,13 @@ void Lowerer::block(dsl::NodeId id, const Continuation* next) {
 
 void Lowerer::statements(std::span<const dsl::NodeId> list, const Continuation* next) {
     for (std::size_t i = 0; i < list.size(); ++i) {
-        if (contains_return(list[i]) && node(list[i]).kind != dsl::NodeKind::Return) {
+        if (may_leave(list[i]) && !leaves(node(list[i]).kind)) {
             const Continuation rest{list.subspan(i + 1), scope_, next};
             if (node(list[i]).kind == dsl::NodeKind::StaticIf) return static_if(list[i], &rest);
-            return if_with_return(children(list[i]), rest);
+            return leaving_if(children(list[i]), rest);
         }
         statement(list[i]);
-        if (frame_->terminated) return;
+        if (has_left()) return;
     }
     follow(next);
 }
@@ -61,11 +61,8 @@ void Lowerer::statement(dsl::NodeId id) {
         case dsl::NodeKind::ExpressionStatement:
             return expression_statement(id);
         case dsl::NodeKind::Break:
-            unsupported("`break`", span(id));
-            return;
         case dsl::NodeKind::Continue:
-            unsupported("`continue`", span(id));
-            return;
+            return leave_loop(id);
         case dsl::NodeKind::Error:
             return;
         default:
@@ -97,7 +94,7 @@ void Lowerer::let_statement(dsl::NodeId id, BindingKind kind) {
     }
     builder_.set_span(span(initial));
     value = materialise(value, span(initial));
-    value.zero_outside = false;
+    value.zero_outside = value.may_drop = false;
     // Each element of a lifted call may get a value of its own later.
     if (kind == BindingKind::Variable && lift_ != nullptr) value = broadcast_parts(value, lift_->shape, span(initial));
     bind_slots(binding, value, span(initial), kind);
@@ -226,15 +223,11 @@ void Lowerer::assign_variable(Binding& variable, const Value& value, support::Sp
 
 void Lowerer::expression_statement(dsl::NodeId id) {
     const Value value = expression(child(id, 0));
-    if (value.kind == ValueKind::None || value.poison()) return;
+    if (value.kind == ValueKind::None || value.poison() || value.may_drop) return;
     error(diagnostics::kUnusedResult, span(id), text(id));
 }
 
 void Lowerer::return_statement(dsl::NodeId id) {
-    if (frame_->loops > 0) {
-        unsupported("`return` in a loop", span(id));
-        return;
-    }
     frame_->terminated = true;
     const dsl::NodeId given = children(id).empty() ? dsl::kNoNode : child(id, 0);
     if (given == dsl::kNoNode) {

@@ -47,6 +47,7 @@ struct Value {
     const Tensor* tensor = nullptr;  ///< Tensor
     std::vector<Value> parts;        ///< Tuple
     FunctionValue function;          ///< Function
+    bool may_drop = false;           ///< Runtime: the old value that an atomic gives
     bool zero_outside = false;       ///< Runtime: just read where elements outside may have been read as 0
 
     bool poison() const { return kind == ValueKind::Poison; }

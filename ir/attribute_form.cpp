@@ -10,6 +10,8 @@ namespace {
 
 constexpr auto kReduceNames =
     std::to_array<std::string_view>({"sum", "min", "max", "minimum", "maximum", "any", "all"});
+constexpr auto kAtomicNames =
+    std::to_array<std::string_view>({"add", "min", "max", "and", "or", "xor", "exchange", "cas"});
 constexpr auto kPrecisionNames =
     std::to_array<std::string_view>({"default", "exact", "tf32", "tf32x3", "bf16x3", "fast"});
 
@@ -32,6 +34,12 @@ std::string_view name(DotPrecision precision) {
 std::optional<ReduceKind> reduce_kind_named(std::string_view name) {
     return named<ReduceKind>(kReduceNames, name);
 }
+std::string_view name(AtomicKind kind) {
+    return kAtomicNames[static_cast<std::size_t>(kind)];
+}
+std::optional<AtomicKind> atomic_kind_named(std::string_view name) {
+    return named<AtomicKind>(kAtomicNames, name);
+}
 std::optional<DotPrecision> dot_precision_named(std::string_view name) {
     return named<DotPrecision>(kPrecisionNames, name);
 }
@@ -49,12 +57,22 @@ Attribute empty_attribute(OpKind kind) {
         case OpKind::Dot:
             return DotAttribute{};
         case OpKind::Size:
-            return SizeAttribute{};
+        case OpKind::Join:
+        case OpKind::Fold:
+        case OpKind::Scan:
+            return AxisAttribute{};
+        case OpKind::Sort:
+            return SortAttribute{};
+        case OpKind::Atomic:
+            return AtomicAttribute{};
         case OpKind::Permute:
         case OpKind::Extract:
             return AxesAttribute{};
+        case OpKind::Print:
+        case OpKind::Assert:
         case OpKind::Require:
             return MessageAttribute{};
+        case OpKind::Bincount:
         case OpKind::Iota:
         case OpKind::Broadcast:
         case OpKind::Reshape:

@@ -13,7 +13,9 @@ Attribute empty_attribute(OpKind kind);
 /// Names of the enumerators in the text form, and the enumerators of names.
 std::string_view name(ReduceKind kind);
 std::string_view name(DotPrecision precision);
+std::string_view name(AtomicKind kind);
 std::optional<ReduceKind> reduce_kind_named(std::string_view name);
 std::optional<DotPrecision> dot_precision_named(std::string_view name);
+std::optional<AtomicKind> atomic_kind_named(std::string_view name);
 
 }  // namespace kiln::ir

@@ -94,6 +94,42 @@ ValueId Builder::dot(ValueId a, ValueId b, ValueId accumulator, DotPrecision pre
     return one(OpKind::Dot, {a, b, accumulator}, type, DotAttribute{precision});
 }
 
+ValueId Builder::join(std::vector<ValueId> operands, std::uint32_t axis) {
+    if (operands.size() == 1) return operands.front();
+    Type type = kernel_->type(operands.front());
+    for (std::size_t i = 1; i < operands.size(); ++i) type.shape[axis] += kernel_->type(operands[i]).shape[axis];
+    return one(OpKind::Join, std::move(operands), type, AxisAttribute{axis});
+}
+
+OpId Builder::combine_elements(OpKind kind, std::vector<ValueId> operands, std::uint32_t axis) {
+    std::vector<Type> results, elements;
+    for (const ValueId operand : operands) {
+        Type type = kernel_->type(operand);
+        elements.push_back(Type::scalar(type.element));
+        if (kind == OpKind::Fold) type.shape.erase(axis);
+        results.push_back(Type::tile(type.element, type.shape));
+    }
+    const OpId op = append(kind, std::move(operands), results, AxisAttribute{axis});
+    const BlockId block = kernel_->add_block();
+    (*kernel_)[block].parent = op;
+    for (int side = 0; side < 2; ++side) {
+        for (const Type& element : elements) kernel_->add_argument(block, element);
+    }
+    (*kernel_)[op].blocks.push_back(block);
+    return op;
+}
+
+OpId Builder::sort(ValueId operand, SortAttribute attribute) {
+    const Type type = kernel_->type(operand);
+    return append(OpKind::Sort, {operand}, {type, type.with_element(kInt)}, attribute);
+}
+
+ValueId Builder::bincount(ValueId operand, std::int64_t bins, std::optional<ValueId> mask) {
+    std::vector<ValueId> operands{operand};
+    if (mask) operands.push_back(*mask);
+    return one(OpKind::Bincount, std::move(operands), Type::tile(ScalarType::U32, Shape{bins}));
+}
+
 ValueId Builder::view(ValueId tensor, AccessAttribute access, std::vector<ValueId> axis_operands) {
     const Type type = view_type(kernel_->type(tensor), access);
     axis_operands.insert(axis_operands.begin(), tensor);
@@ -101,7 +137,7 @@ ValueId Builder::view(ValueId tensor, AccessAttribute access, std::vector<ValueI
 }
 
 ValueId Builder::size(ValueId tensor, std::uint32_t axis) {
-    return one(OpKind::Size, {tensor}, Type::scalar(kInt), SizeAttribute{axis});
+    return one(OpKind::Size, {tensor}, Type::scalar(kInt), AxisAttribute{axis});
 }
 
 namespace {
@@ -135,6 +171,19 @@ void Builder::store(ValueId tensor, AccessAttribute access, std::vector<ValueId>
     axis_operands.push_back(value);
     if (mask) axis_operands.push_back(*mask);
     append(OpKind::Store, std::move(axis_operands), {}, std::move(access));
+}
+
+ValueId Builder::atomic(ValueId tensor, AtomicAttribute attribute, std::vector<ValueId> axis_operands,
+                        std::vector<ValueId> values, ValueId fill, std::optional<ValueId> mask) {
+    AccessAttribute& access = attribute.access;
+    const Shape shape = access_shape(access, gather_shape(*kernel_, access, axis_operands));
+    const ScalarType element = kernel_->type(tensor).element;
+    access.masked = mask.has_value();
+    axis_operands.insert(axis_operands.begin(), tensor);
+    axis_operands.insert(axis_operands.end(), values.begin(), values.end());
+    axis_operands.push_back(fill);
+    if (mask) axis_operands.push_back(*mask);
+    return one(OpKind::Atomic, std::move(axis_operands), Type::tile(element, shape), std::move(attribute));
 }
 
 OpId Builder::for_loop(ValueId lower, ValueId upper, ValueId step, std::vector<ValueId> initial) {
@@ -176,6 +225,15 @@ OpId Builder::if_else(ValueId condition, const std::vector<Type>& results) {
 
 void Builder::yield(std::vector<ValueId> values) {
     append(OpKind::Yield, std::move(values), {});
+}
+
+void Builder::print(std::string message, std::vector<ValueId> arguments) {
+    append(OpKind::Print, std::move(arguments), {}, MessageAttribute{std::move(message)});
+}
+
+void Builder::check(ValueId condition, std::string message, std::vector<ValueId> arguments) {
+    arguments.insert(arguments.begin(), condition);
+    append(OpKind::Assert, std::move(arguments), {}, MessageAttribute{std::move(message)});
 }
 
 ValueId Builder::units() {
@@ -228,6 +286,42 @@ std::optional<ScalarType> dot_accumulator(ScalarType a, ScalarType b) {
     if (a == ScalarType::F64) return ScalarType::F64;
     if (is_float(a) || a == ScalarType::F4E2M1) return ScalarType::F32;
     return std::nullopt;
+}
+
+bool atomic_updates(AtomicKind kind, ScalarType element) {
+    const bool number = is_integer(element) || is_float(element);
+    const bool wide = number && bit_width(element) >= 32;
+    switch (kind) {
+        case AtomicKind::Add:
+            return wide || is_float(element);
+        case AtomicKind::Min:
+        case AtomicKind::Max:
+        case AtomicKind::Exchange:
+        case AtomicKind::Cas:
+            return wide;
+        case AtomicKind::And:
+        case AtomicKind::Or:
+        case AtomicKind::Xor:
+            return wide && is_integer(element);
+    }
+    throw support::InternalError("ir::atomic_updates", "unknown kind of atomic");
+}
+
+std::string_view atomic_types(AtomicKind kind) {
+    switch (kind) {
+        case AtomicKind::Add:
+            return "f16, bf16 and numbers of 32 or 64 bits";
+        case AtomicKind::Min:
+        case AtomicKind::Max:
+        case AtomicKind::Exchange:
+        case AtomicKind::Cas:
+            return "numbers of 32 or 64 bits";
+        case AtomicKind::And:
+        case AtomicKind::Or:
+        case AtomicKind::Xor:
+            return "integers of 32 or 64 bits";
+    }
+    throw support::InternalError("ir::atomic_types", "unknown kind of atomic");
 }
 
 }  // namespace kiln::ir

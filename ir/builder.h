@@ -35,12 +35,24 @@ public:
     ValueId reduce(ReduceKind kind, ValueId operand, std::uint32_t axis);
     ValueId dot(ValueId a, ValueId b, ValueId accumulator, DotPrecision precision);
 
+    ValueId join(std::vector<ValueId> operands, std::uint32_t axis);
+    /// Fold or Scan with its block: arguments are the combined elements so far, then the next ones. The caller fills
+    /// the block and ends it with `yield`.
+    OpId combine_elements(OpKind kind, std::vector<ValueId> operands, std::uint32_t axis);
+    /// The sorted tile and where its elements stood.
+    OpId sort(ValueId operand, SortAttribute attribute);
+    ValueId bincount(ValueId operand, std::int64_t bins, std::optional<ValueId> mask);
+
     ValueId view(ValueId tensor, AccessAttribute access, std::vector<ValueId> axis_operands);
     ValueId size(ValueId tensor, std::uint32_t axis);
     ValueId load(ValueId tensor, AccessAttribute access, std::vector<ValueId> axis_operands, ValueId fill,
                  std::optional<ValueId> mask);
     void store(ValueId tensor, AccessAttribute access, std::vector<ValueId> axis_operands, ValueId value,
                std::optional<ValueId> mask);
+
+    /// `values`: what the kind takes, in the order of AtomicAttribute.
+    ValueId atomic(ValueId tensor, AtomicAttribute attribute, std::vector<ValueId> axis_operands,
+                   std::vector<ValueId> values, ValueId fill, std::optional<ValueId> mask);
 
     /// A loop with its block: arguments are the index (i64) and the carried values. The caller fills the block and ends
     /// it with `yield`.
@@ -50,6 +62,9 @@ public:
     OpId while_loop(std::vector<ValueId> initial);
     OpId if_else(ValueId condition, const std::vector<Type>& results);
     void yield(std::vector<ValueId> values);
+
+    void print(std::string message, std::vector<ValueId> arguments);
+    void check(ValueId condition, std::string message, std::vector<ValueId> arguments);
 
     ValueId units();
     void require(ValueId condition, std::string message, std::vector<ValueId> arguments);
@@ -73,5 +88,9 @@ Type view_type(const Type& tensor, const AccessAttribute& access);
 std::size_t axis_operand_count(const AccessAttribute& access);
 /// The type in which dot of these element types accumulates; none if dot does not take them.
 std::optional<ScalarType> dot_accumulator(ScalarType a, ScalarType b);
+
+/// Whether an atomic of this kind takes elements of the type, and which types it takes, for messages.
+bool atomic_updates(AtomicKind kind, ScalarType element);
+std::string_view atomic_types(AtomicKind kind);
 
 }  // namespace kiln::ir

@@ -300,7 +300,7 @@ private:
     }
 
     Fact length_fact(const Op& op) const {
-        const std::int64_t length = shape(op.operands[0])[attribute<SizeAttribute>(op).axis];
+        const std::int64_t length = shape(op.operands[0])[attribute<AxisAttribute>(op).axis];
         return length == kDynamic ? extent_fact() : constant_fact(length);
     }
 
@@ -495,6 +495,14 @@ private:
             case OpKind::If:
             case OpKind::Yield:
             case OpKind::Units:
+            case OpKind::Join:
+            case OpKind::Fold:
+            case OpKind::Scan:
+            case OpKind::Sort:
+            case OpKind::Bincount:
+            case OpKind::Atomic:
+            case OpKind::Print:
+            case OpKind::Assert:
             case OpKind::Require:
                 return full_range(type);
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -20,7 +21,7 @@ namespace {
 class Interpreter {
 public:
     Interpreter(const Kernel& kernel, const Launch& launch, std::span<const Argument> arguments,
-                std::span<const TensorView> scratch, std::size_t phase);
+                std::span<const TensorView> scratch, std::size_t phase, const PrintSink& print);
 
     void run_program(const std::vector<std::int64_t>& offsets);
 
@@ -40,7 +41,7 @@ private:
     };
 
     /// What a block that has been entered belongs to.
-    enum class Region : std::uint8_t { Phase, For, WhileCondition, WhileBody, If };
+    enum class Region : std::uint8_t { Phase, For, WhileCondition, WhileBody, If, Combine };
     struct Frame {
         Region region = Region::Phase;
         const Op* owner = nullptr;
@@ -65,6 +66,7 @@ private:
     std::int64_t integer(ValueId value, std::size_t k = 0) const;
     MemoryView& view(ValueId value) { return views_[view_of_[value.index]]; }
 
+    void run_until(std::size_t depth);
     void enter(Region region, const Op* owner, BlockId block);
     void assign(std::span<const ValueId> targets, std::span<const ValueId> sources);
     void copy_value(std::byte* target, const std::byte* source, ValueId value) {
@@ -81,6 +83,17 @@ private:
     void run_extract(const Step& step);
     void run_reduce(const Step& step);
     void run_dot(const Step& step);
+    void run_join(const Step& step);
+    void run_fold(const Step& step);
+    void run_scan(const Step& step);
+    void combine(const Op& op);
+    void run_sort(const Step& step);
+    void run_bincount(const Step& step);
+    void run_atomic(const Step& step);
+    void run_print(const Step& step);
+    void run_assert(const Step& step);
+    std::string message_of(const Op& op, std::size_t first) const;
+    std::string text_of(ValueId value) const;
     void run_view(const Step& step);
     void run_size(const Step& step);
     void run_load(const Step& step);
@@ -97,8 +110,10 @@ private:
 
     const Kernel& kernel_;
     const Phase& phase_;
-    std::vector<std::uint64_t> words_;  ///< scalars by ValueId; the pattern is in the low bytes, the rest is zero
-    std::vector<std::byte*> places_;    ///< by ValueId: into words_ or tiles_
+    const PrintSink& print_;
+    std::vector<std::int64_t> offsets_;  ///< of the running program
+    std::vector<std::uint64_t> words_;   ///< scalars by ValueId; the pattern is in the low bytes, the rest is zero
+    std::vector<std::byte*> places_;     ///< by ValueId: into words_ or tiles_
     std::unique_ptr<std::uint64_t[]> tiles_;
     std::vector<std::uint32_t> view_of_;  ///< by ValueId: into views_
     std::vector<MemoryView> views_;
@@ -110,9 +125,10 @@ private:
 };
 
 Interpreter::Interpreter(const Kernel& kernel, const Launch& launch, std::span<const Argument> arguments,
-                         std::span<const TensorView> scratch, std::size_t phase)
+                         std::span<const TensorView> scratch, std::size_t phase, const PrintSink& print)
     : kernel_(kernel),
       phase_(kernel.phases[phase]),
+      print_(print),
       words_(kernel.values.size()),
       places_(kernel.values.size()),
       view_of_(kernel.values.size()),
@@ -279,6 +295,22 @@ Interpreter::Handler Interpreter::handler_for(OpKind kind) const {
             return &Interpreter::run_reduce;
         case OpKind::Dot:
             return &Interpreter::run_dot;
+        case OpKind::Join:
+            return &Interpreter::run_join;
+        case OpKind::Fold:
+            return &Interpreter::run_fold;
+        case OpKind::Scan:
+            return &Interpreter::run_scan;
+        case OpKind::Sort:
+            return &Interpreter::run_sort;
+        case OpKind::Bincount:
+            return &Interpreter::run_bincount;
+        case OpKind::Atomic:
+            return &Interpreter::run_atomic;
+        case OpKind::Print:
+            return &Interpreter::run_print;
+        case OpKind::Assert:
+            return &Interpreter::run_assert;
         case OpKind::View:
             return &Interpreter::run_view;
         case OpKind::Size:
@@ -318,8 +350,14 @@ void Interpreter::run_program(const std::vector<std::int64_t>& offsets) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         words_[arguments[i].index] = static_cast<std::uint64_t>(offsets[i]);
     }
+    offsets_ = offsets;
     enter(Region::Phase, nullptr, phase_.block);
-    while (!frames_.empty()) {
+    run_until(0);
+}
+
+/// Runs until no more than `depth` frames are left.
+void Interpreter::run_until(std::size_t depth) {
+    while (frames_.size() > depth) {
         Frame& frame = frames_.back();
         if (frame.next == frame.end) {
             frames_.pop_back();
@@ -443,6 +481,183 @@ void Interpreter::run_dot(const Step& step) {
     dot_tiles(dot, step.operands[0], step.operands[1], step.operands[2], step.result);
 }
 
+void Interpreter::run_join(const Step& step) {
+    const Op& op = *step.op;
+    const std::size_t axis = attribute<AxisAttribute>(op).axis;
+    const Type& to = kernel_.type(op.result());
+    const std::size_t row = Line(to.shape, axis).inner * tile_element_bytes(to.element);
+    std::byte* out = step.result;
+    for (std::size_t outer = 0; outer < Line(to.shape, axis).outer; ++outer) {
+        for (const ValueId part : op.operands) {
+            const std::size_t bytes = static_cast<std::size_t>(kernel_.type(part).shape[axis]) * row;
+            std::memcpy(out, places_[part.index] + outer * bytes, bytes);
+            out += bytes;
+        }
+    }
+}
+
+/// Runs the block of a Fold or Scan, whose arguments are set: what it yields is then the first half of them.
+void Interpreter::combine(const Op& op) {
+    const BlockId block = op.blocks.front();
+    enter(Region::Combine, &op, block);
+    run_until(frames_.size() - 1);
+    const std::span<const ValueId> arguments = kernel_[block].arguments;
+    assign(arguments.first(arguments.size() / 2), kernel_[kernel_[block].ops.back()].operands);
+}
+
+void Interpreter::run_fold(const Step& step) {
+    const Op& op = *step.op;
+    const Line line(kernel_.type(op.operands[0]).shape, attribute<AxisAttribute>(op).axis);
+    const std::span<const ValueId> arguments = kernel_[op.blocks[0]].arguments;
+    const std::size_t parts = op.operands.size();
+    for (std::size_t at = 0; at < line.count(); ++at) {
+        for (std::size_t k = 0; k < line.length; ++k) {
+            for (std::size_t i = 0; i < parts; ++i) {
+                const ScalarType type = kernel_.type(op.operands[i]).element;
+                const std::uint64_t bits = tile_pattern(type, places_[op.operands[i].index], line.element(at, k));
+                words_[arguments[k == 0 ? i : parts + i].index] = bits;
+            }
+            if (k > 0) combine(op);
+        }
+        for (std::size_t i = 0; i < parts; ++i) {
+            const ScalarType type = kernel_.type(op.results[i]).element;
+            set_tile_pattern(type, places_[op.results[i].index], at, words_[arguments[i].index]);
+        }
+    }
+}
+
+void Interpreter::run_scan(const Step& step) {
+    const Op& op = *step.op;
+    const Line line(kernel_.type(op.operands[0]).shape, attribute<AxisAttribute>(op).axis);
+    const std::span<const ValueId> arguments = kernel_[op.blocks[0]].arguments;
+    const std::size_t parts = op.operands.size();
+    for (std::size_t at = 0; at < line.count(); ++at) {
+        for (std::size_t k = 0; k < line.length; ++k) {
+            const std::size_t element = line.element(at, k);
+            for (std::size_t i = 0; i < parts; ++i) {
+                const ScalarType type = kernel_.type(op.operands[i]).element;
+                const std::uint64_t bits = tile_pattern(type, places_[op.operands[i].index], element);
+                words_[arguments[k == 0 ? i : parts + i].index] = bits;
+            }
+            if (k > 0) combine(op);
+            for (std::size_t i = 0; i < parts; ++i) {
+                const ScalarType type = kernel_.type(op.results[i]).element;
+                set_tile_pattern(type, places_[op.results[i].index], element, words_[arguments[i].index]);
+            }
+        }
+    }
+}
+
+void Interpreter::run_sort(const Step& step) {
+    const Op& op = *step.op;
+    const SortAttribute& sort = attribute<SortAttribute>(op);
+    const Type& type = kernel_.type(op.operands[0]);
+    sort_tile(sort, type.element, step.operands[0], type.shape, step.result, places_[op.results[1].index]);
+}
+
+void Interpreter::run_bincount(const Step& step) {
+    const Op& op = *step.op;
+    const std::byte* mask = op.operands.size() == 2 ? step.operands[1] : nullptr;
+    std::memset(step.result, 0, bytes_of(op.result()));
+    auto* bins = reinterpret_cast<std::uint32_t*>(step.result);
+    for (std::size_t k = 0; k < count_of(op.operands[0]); ++k) {
+        const std::int64_t value = integer(op.operands[0], k);
+        const bool inside = value >= 0 && value < static_cast<std::int64_t>(step.count);
+        if (inside && (mask == nullptr || mask[k] != std::byte{0})) ++bins[value];
+    }
+}
+
+namespace {
+
+ElementFunction atomic_function(AtomicKind kind, ScalarType element) {
+    switch (kind) {
+        case AtomicKind::Add:
+            return element_function(OpKind::Add, element);
+        case AtomicKind::Min:
+            return element_function(OpKind::Min, element);
+        case AtomicKind::Max:
+            return element_function(OpKind::Max, element);
+        case AtomicKind::And:
+            return element_function(OpKind::And, element);
+        case AtomicKind::Or:
+            return element_function(OpKind::Or, element);
+        case AtomicKind::Xor:
+            return element_function(OpKind::Xor, element);
+        case AtomicKind::Exchange:
+            return [](std::uint64_t, std::uint64_t value, std::uint64_t) { return value; };
+        case AtomicKind::Cas:
+            return [](std::uint64_t old, std::uint64_t expected, std::uint64_t value) {
+                return old == expected ? value : old;
+            };
+    }
+    throw support::InternalError("ir::interpret", "unknown kind of atomic");
+}
+
+}  // namespace
+
+void Interpreter::run_atomic(const Step& step) {
+    const Op& op = *step.op;
+    const AtomicAttribute& atomic = attribute<AtomicAttribute>(op);
+    const std::size_t first = add_axes(op, atomic.access);
+    const std::size_t last = atomic.kind == AtomicKind::Cas ? first + 1 : first;
+    const MemoryView& tensor = view(op.operands[0]);
+    const ElementFunction update = atomic_function(atomic.kind, tensor.element);
+    const std::uint64_t fill = words_[op.operands[last + 1].index];
+    const std::byte* mask = atomic.access.masked ? places_[op.operands[last + 2].index] : nullptr;
+    const auto pattern = [&](std::size_t operand, std::size_t k) {
+        return tile_pattern(tensor.element, places_[op.operands[operand].index], k);
+    };
+    with_element(tensor.element, [&]<class Element>(Element) {
+        footprint_.visit([&](std::size_t position, bool inside, std::uint64_t offset) {
+            std::uint64_t old = fill;
+            if (inside && (mask == nullptr || mask[position] != std::byte{0})) {
+                old = Element::load(tensor.data, offset);
+                const std::uint64_t next = update(old, pattern(first, position), pattern(last, position));
+                Element::store(tensor.data, offset, static_cast<typename Element::Tile>(next));
+            }
+            if (step.is_scalar) {
+                words_[op.result().index] = old;
+            } else {
+                set_tile_pattern(tensor.element, step.result, position, old);
+            }
+        });
+    });
+}
+
+/// A scalar as its text, a tile as `[1, 2, 3]` in row-major order.
+std::string Interpreter::text_of(ValueId value) const {
+    const Type& type = kernel_.type(value);
+    if (type.is_scalar()) return to_string(Scalar{type.element, words_[value.index]});
+    std::string text = "[";
+    for (std::size_t k = 0; k < count_of(value); ++k) {
+        text +=
+            (k > 0 ? ", " : "") + to_string(Scalar{type.element, tile_pattern(type.element, places_[value.index], k)});
+    }
+    return text + "]";
+}
+
+std::string Interpreter::message_of(const Op& op, std::size_t first) const {
+    std::vector<std::string> values;
+    for (std::size_t i = first; i < op.operands.size(); ++i) values.push_back(text_of(op.operands[i]));
+    return filled_message(attribute<MessageAttribute>(op).text, values);
+}
+
+void Interpreter::run_print(const Step& step) {
+    const std::string line = message_of(*step.op, 0);
+    if (print_) {
+        print_(line);
+    } else {
+        std::fprintf(stderr, "%s\n", line.c_str());
+    }
+}
+
+void Interpreter::run_assert(const Step& step) {
+    if (*step.operands[0] != std::byte{0}) return;
+    std::string program;
+    for (const std::int64_t offset : offsets_) program += (program.empty() ? "" : ", ") + std::to_string(offset);
+    throw AssertionFailed(message_of(*step.op, 1) + ", in program (" + program + ")");
+}
+
 void Interpreter::run_view(const Step& step) {
     const Op& op = *step.op;
     axis_values_.clear();
@@ -451,7 +666,7 @@ void Interpreter::run_view(const Step& step) {
 }
 
 void Interpreter::run_size(const Step& step) {
-    const std::int64_t size = view(step.op->operands[0]).sizes[attribute<SizeAttribute>(*step.op).axis];
+    const std::int64_t size = view(step.op->operands[0]).sizes[attribute<AxisAttribute>(*step.op).axis];
     std::memcpy(step.result, &size, sizeof size);
 }
 
@@ -562,6 +777,9 @@ void Interpreter::run_yield(const Step& step) {
             assign(frame.owner->results, yielded);
             frames_.pop_back();
             return;
+        case Region::Combine:
+            frames_.pop_back();
+            return;
         case Region::Phase:
             break;
     }
@@ -634,23 +852,27 @@ private:
 }  // namespace
 
 void interpret_phase(const Kernel& kernel, const Launch& launch, std::span<const Argument> arguments,
-                     std::span<const TensorView> scratch, std::size_t phase, std::int64_t first, std::int64_t last) {
+                     std::span<const TensorView> scratch, std::size_t phase, std::int64_t first, std::int64_t last,
+                     const PrintSink& print) {
     if (first >= last) return;
-    Interpreter interpreter(kernel, launch, arguments, scratch, phase);
+    Interpreter interpreter(kernel, launch, arguments, scratch, phase, print);
     for (std::int64_t program = first; program < last; ++program) {
         interpreter.run_program(program_offsets(kernel, launch, phase, program));
     }
 }
 
-LaunchErrors interpret(const Kernel& kernel, std::span<const Argument> arguments, std::int64_t units) {
+LaunchErrors interpret(const Kernel& kernel, std::span<const Argument> arguments, std::int64_t units,
+                       const PrintSink& print) try {
     auto prepared = prepare_launch(kernel, arguments, units);
     if (auto* errors = std::get_if<LaunchErrors>(&prepared)) return std::move(*errors);
     const Launch& launch = std::get<Launch>(prepared);
     const ScratchMemory scratch(kernel, launch);
     for (std::size_t phase = 0; phase < kernel.phases.size(); ++phase) {
-        interpret_phase(kernel, launch, arguments, scratch.views(), phase, 0, launch.programs(phase));
+        interpret_phase(kernel, launch, arguments, scratch.views(), phase, 0, launch.programs(phase), print);
     }
     return {};
+} catch (const AssertionFailed& failed) {
+    return {{failed.what()}};
 }
 
 }  // namespace kiln::ir

@@ -92,9 +92,27 @@ struct DotAttribute {
     friend bool operator==(const DotAttribute&, const DotAttribute&) = default;
 };
 
-struct SizeAttribute {
+/// Size, Join, Fold, Scan: the axis.
+struct AxisAttribute {
     std::uint32_t axis = 0;
-    friend bool operator==(const SizeAttribute&, const SizeAttribute&) = default;
+    friend bool operator==(const AxisAttribute&, const AxisAttribute&) = default;
+};
+
+/// Sort: equal elements keep their order, also if `descending`.
+struct SortAttribute {
+    std::uint32_t axis = 0;
+    bool descending = false;
+    friend bool operator==(const SortAttribute&, const SortAttribute&) = default;
+};
+
+/// What an atomic leaves in memory. Min and Max of floats are those of ir/semantics.h; Cas compares bits.
+enum class AtomicKind : std::uint8_t { Add, Min, Max, And, Or, Xor, Exchange, Cas };
+/// Operands in order: tensor, axis operands..., [the value that Cas expects,] value, fill [, mask].
+struct AtomicAttribute {
+    AtomicKind kind = AtomicKind::Add;
+    bool publishes = false;  ///< acquire and release order; else relaxed
+    AccessAttribute access;
+    friend bool operator==(const AtomicAttribute&, const AtomicAttribute&) = default;
 };
 
 /// Permute: result axis i is operand axis axes[i]. Extract: the start along each axis.
@@ -103,14 +121,14 @@ struct AxesAttribute {
     friend bool operator==(const AxesAttribute&, const AxesAttribute&) = default;
 };
 
-/// Require: `{}` in the message stand for the op's further operands.
+/// Require, Assert, Print: `{}` in the message stand for the op's operands, without the condition.
 struct MessageAttribute {
     std::string text;
     friend bool operator==(const MessageAttribute&, const MessageAttribute&) = default;
 };
 
 using Attribute = std::variant<std::monostate, Scalar /* Constant */, AccessAttribute, ReduceAttribute, DotAttribute,
-                               SizeAttribute, AxesAttribute, MessageAttribute>;
+                               AxisAttribute, AxesAttribute, MessageAttribute, SortAttribute, AtomicAttribute>;
 
 struct Value {
     Type type;
@@ -141,7 +159,7 @@ struct Block {
 /// What the caller's arguments were proven to satisfy; part of the specialisation. Nothing here is needed to be right,
 /// only to be fast.
 struct TensorFacts {
-    int unit_axis = -1;          ///< the axis whose stride is 1, or -1 if none is known
+    int unit_axis = -1;           ///< the axis whose stride is 1, or -1 if none is known
     std::uint32_t alignment = 1;  ///< bytes that divide the base address and every stride but the unit axis's
 };
 
@@ -176,7 +194,7 @@ struct ExtentCheck {
 
 struct Scratch {
     std::string name;
-    ValueId value;                ///< an inout tensor
+    ValueId value;                 ///< an inout tensor
     std::vector<ValueId> extents;  ///< launch values, one an axis
     std::optional<ValueId> initial;
 };
@@ -239,6 +257,12 @@ struct Kernel {
 template <class T>
 const T& attribute(const Op& op) {
     return std::get<T>(op.attribute);
+}
+
+/// The places that a View, Load, Store or Atomic names.
+inline const AccessAttribute& access_of(const Op& op) {
+    const auto* atomic = std::get_if<AtomicAttribute>(&op.attribute);
+    return atomic != nullptr ? atomic->access : attribute<AccessAttribute>(op);
 }
 
 }  // namespace kiln::ir

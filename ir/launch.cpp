@@ -65,20 +65,6 @@ std::string axes_text(std::size_t rank) {
     return rank == 1 ? "1 axis" : fmt::format("{} axes", rank);
 }
 
-/// The message with its `{}` replaced by values, in order.
-std::string filled_message(std::string_view text, const std::vector<Scalar>& values) {
-    std::string result;
-    std::size_t next = 0;
-    while (!text.empty()) {
-        const std::size_t place = next < values.size() ? text.find("{}") : std::string_view::npos;
-        result += text.substr(0, place);
-        if (place == std::string_view::npos) break;
-        result += to_string(values[next++]);
-        text.remove_prefix(place + 2);
-    }
-    return result;
-}
-
 /// One call of prepare_launch.
 class Preparation {
 public:
@@ -274,7 +260,9 @@ private:
         if (text.empty()) {
             unmet_.push_back(fmt::format("a requirement of kernel `{}` is not met", kernel_.name));
         } else {
-            unmet_.push_back(filled_message(text, {operands.begin() + 1, operands.end()}));
+            std::vector<std::string> values;
+            for (std::size_t i = 1; i < operands.size(); ++i) values.push_back(to_string(operands[i]));
+            unmet_.push_back(filled_message(text, values));
         }
     }
 
@@ -390,6 +378,19 @@ private:
 };
 
 }  // namespace
+
+std::string filled_message(std::string_view text, const std::vector<std::string>& values) {
+    std::string result;
+    std::size_t next = 0;
+    while (!text.empty()) {
+        const std::size_t place = next < values.size() ? text.find("{}") : std::string_view::npos;
+        result += text.substr(0, place);
+        if (place == std::string_view::npos) break;
+        result += values[next++];
+        text.remove_prefix(place + 2);
+    }
+    return result;
+}
 
 std::int64_t Launch::programs(std::size_t phase) const {
     const std::vector<std::int64_t>& counts = grids[phase];

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -26,9 +27,10 @@ using Argument = std::variant<std::monostate, TensorView, Scalar>;
 
 /// What the host block computed: the value of every launch value, and the extents that follow from them.
 struct Launch {
-    std::vector<Scalar> values;              ///< indexed by ValueId for parameters, sizes and host values; others unset
-    std::vector<std::vector<std::int64_t>> grids;  ///< programs along each axis, a vector a phase; 0 if the grid is empty
-    std::vector<Shape> scratch;              ///< sizes of each scratch tensor
+    std::vector<Scalar> values;  ///< indexed by ValueId for parameters, sizes and host values; others unset
+    std::vector<std::vector<std::int64_t>>
+        grids;                   ///< programs along each axis, a vector a phase; 0 if the grid is empty
+    std::vector<Shape> scratch;  ///< sizes of each scratch tensor
 
     /// Number of programs of a phase.
     std::int64_t programs(std::size_t phase) const;
@@ -45,6 +47,9 @@ struct LaunchErrors {
 /// units. Grids or scratch whose size overflows are errors.
 std::variant<Launch, LaunchErrors> prepare_launch(const Kernel& kernel, std::span<const Argument> arguments,
                                                   std::int64_t units);
+
+/// The message with each `{}` replaced by a text, in order.
+std::string filled_message(std::string_view text, const std::vector<std::string>& values);
 
 /// The offset along each axis of program `index` of a phase: the last axis runs fastest.
 std::vector<std::int64_t> program_offsets(const Kernel& kernel, const Launch& launch, std::size_t phase,

@@ -735,6 +735,14 @@ ElementFunction find_function(OpKind kind, ScalarType type) {
         case OpKind::If:
         case OpKind::Yield:
         case OpKind::Units:
+        case OpKind::Join:
+        case OpKind::Fold:
+        case OpKind::Scan:
+        case OpKind::Sort:
+        case OpKind::Bincount:
+        case OpKind::Atomic:
+        case OpKind::Print:
+        case OpKind::Assert:
         case OpKind::Require:
             break;
     }

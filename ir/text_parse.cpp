@@ -405,10 +405,17 @@ private:
         if (!precision) fail(kUnexpectedToken, token.span, "a precision", "`" + std::string(token.text) + "`");
         dot.precision = *precision;
     }
-    void read_plain(OpText& op, SizeAttribute& size) {
+    void read_plain(OpText& op, AxisAttribute& size) {
         read_operands(op);
         expect_word("axis");
         size.axis = take_index();
+        if (op.kind != OpKind::Fold && op.kind != OpKind::Scan) return;
+        expect_word("combine");
+        expect("(");
+        for (bool first = true; !accept(")"); first = false) {
+            if (!first) expect(",");
+            op.arguments.push_back(take_value());
+        }
     }
     void read_plain(OpText& op, AxesAttribute& axes) {
         read_operands(op);
@@ -416,9 +423,25 @@ private:
         expect("[");
         axes.axes = take_extents("]");
     }
+    void read_plain(OpText& op, SortAttribute& sort) {
+        read_operands(op);
+        expect_word("axis");
+        sort.axis = take_index();
+        sort.descending = accept_word("descending");
+    }
+    void read_plain(OpText& op, AtomicAttribute& atomic) {
+        const Token token = take_kind(TokenKind::Word, "a kind of atomic");
+        const auto kind = atomic_kind_named(token.text);
+        if (!kind) fail(kUnexpectedToken, token.span, "a kind of atomic", "`" + std::string(token.text) + "`");
+        atomic.kind = *kind;
+        atomic.publishes = accept_word("acq_rel");
+        read_plain(op, atomic.access);
+    }
     void read_plain(OpText& op, MessageAttribute& message) {
-        op.operands.push_back(take_known());
-        expect(",");
+        if (op.kind != OpKind::Print) {
+            op.operands.push_back(take_known());
+            expect(",");
+        }
         message.text = take_string();
         while (accept(",")) op.operands.push_back(take_known());
     }
@@ -433,6 +456,10 @@ private:
         if (op.kind == OpKind::View) return;
         if (op.kind == OpKind::Load) expect_word("fill");
         if (op.kind == OpKind::Store) expect(",");
+        if (op.kind == OpKind::Atomic) {
+            while (accept(",")) op.operands.push_back(take_known());
+            expect_word("fill");
+        }
         op.operands.push_back(take_known());
         access.masked = accept_word("mask");
         if (access.masked) op.operands.push_back(take_known());
@@ -476,6 +503,7 @@ private:
         builder.set_span(support::join(op.begin, previous_));
         const OpId id = builder.append(op.kind, op.operands, types, std::move(op.attribute));
         if (op.kind == OpKind::For) read_for_block(op, id);
+        if (op.kind == OpKind::Fold || op.kind == OpKind::Scan) read_combine_block(op, id);
         if (op.kind == OpKind::While) read_while_blocks(op, id);
         if (op.kind == OpKind::If) read_if_blocks(id);
         for (std::size_t i = 0; i < types.size(); ++i) name_value(op.results[i], kernel_[id].results[i]);
@@ -496,6 +524,16 @@ private:
         add_argument(block, op.arguments.front(), Type::scalar(kInt));
         for (std::size_t i = 1; i < op.arguments.size(); ++i) {
             add_argument(block, op.arguments[i], Type(kernel_.type(op.operands[i + 2])));
+        }
+        read_braced(block);
+    }
+
+    void read_combine_block(const OpText& op, OpId id) {
+        const BlockId block = add_block(id);
+        for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+            if (op.operands.empty()) fail_expected("a tile to combine");
+            const ValueId tile = op.operands[i % op.operands.size()];
+            add_argument(block, op.arguments[i], Type::scalar(kernel_.type(tile).element));
         }
         read_braced(block);
     }

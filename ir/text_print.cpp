@@ -108,6 +108,7 @@ public:
         } else {
             text += std::visit([&](const auto& attribute) { return plain_text(op, attribute); }, op.attribute);
         }
+        if (op.kind == OpKind::Fold || op.kind == OpKind::Scan) text += " combine (" + block_arguments(op) + ")";
         for (std::size_t i = 0; i < op.results.size(); ++i) {
             text += (i == 0 ? " : " : ", ") + to_string(kernel_.type(op.results[i]));
         }
@@ -231,6 +232,10 @@ private:
         return text;
     }
 
+    std::string block_arguments(const Op& op) const {
+        return op.blocks.empty() ? "" : argument_names(op.blocks.front());
+    }
+
     std::string argument(const Op& op, std::size_t index) const {
         if (op.blocks.empty() || index >= kernel_[op.blocks.front()].arguments.size()) return "%?";
         return names_[kernel_[op.blocks.front()].arguments[index]];
@@ -262,17 +267,28 @@ private:
         if (dot.precision == DotPrecision::Default) return operands(op);
         return fmt::format("{} precision {}", operands(op), name(dot.precision));
     }
-    std::string plain_text(const Op& op, const SizeAttribute& size) const {
+    std::string plain_text(const Op& op, const AxisAttribute& size) const {
         return fmt::format("{} axis {}", operands(op), size.axis);
     }
     std::string plain_text(const Op& op, const AxesAttribute& axes) const {
         return operands(op) + (op.kind == OpKind::Extract ? " starts " : " axes ") + to_string(axes.axes);
     }
+    std::string plain_text(const Op& op, const SortAttribute& sort) const {
+        return fmt::format("{} axis {}{}", operands(op), sort.axis, sort.descending ? " descending" : "");
+    }
+    std::string plain_text(const Op& op, const AtomicAttribute& atomic) const {
+        return fmt::format(" {}{}", name(atomic.kind), atomic.publishes ? " acq_rel" : "") +
+               access_text(op, atomic.access);
+    }
     std::string plain_text(const Op& op, const MessageAttribute& message) const {
+        if (op.kind == OpKind::Print) {
+            return " " + quoted(message.text) + (op.operands.empty() ? "" : "," + operands(op));
+        }
         std::string text = " " + operand(op, 0) + ", " + quoted(message.text);
         return op.operands.size() > 1 ? text + "," + operands(op, 1) : text;
     }
-    std::string plain_text(const Op& op, const AccessAttribute& access) const {
+    std::string plain_text(const Op& op, const AccessAttribute& access) const { return access_text(op, access); }
+    std::string access_text(const Op& op, const AccessAttribute& access) const {
         std::size_t next = 1;
         std::string text = " " + operand(op, 0) + "[";
         for (std::size_t i = 0; i < access.axes.size(); ++i) {
@@ -281,6 +297,11 @@ private:
         text += "]";
         if (op.kind == OpKind::Load) text += " fill " + operand(op, next++);
         if (op.kind == OpKind::Store) text += ", " + operand(op, next++);
+        if (op.kind == OpKind::Atomic) {
+            const std::size_t fill = op.operands.size() - (access.masked ? 2 : 1);
+            while (next < fill) text += ", " + operand(op, next++);
+            text += " fill " + operand(op, next++);
+        }
         if (access.masked) text += " mask " + operand(op, next++);
         return text;
     }

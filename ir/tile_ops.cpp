@@ -1,9 +1,11 @@
 #include "ir/tile_ops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "ir/small_float.h"
@@ -205,6 +207,41 @@ void reduce_tile(const ReduceAttribute& reduce, ScalarType element, const std::b
             }
         }
     });
+}
+
+Line::Line(const Shape& shape, std::size_t axis) : length(static_cast<std::size_t>(shape[axis])) {
+    for (std::size_t i = 0; i < shape.rank(); ++i) {
+        if (i < axis) outer *= static_cast<std::size_t>(shape[i]);
+        if (i > axis) inner *= static_cast<std::size_t>(shape[i]);
+    }
+}
+
+void set_tile_pattern(ScalarType type, std::byte* tile, std::size_t k, std::uint64_t bits) {
+    const std::size_t bytes = tile_element_bytes(type);
+    std::memcpy(tile + k * bytes, &bits, bytes);
+}
+
+void sort_tile(const SortAttribute& sort, ScalarType element, const std::byte* operand, const Shape& shape,
+               std::byte* result, std::byte* indices) {
+    const ElementFunction less = element_function(OpKind::Less, element);
+    const ElementFunction is_nan = element_function(OpKind::IsNan, element);
+    const auto before = [&](std::uint64_t a, std::uint64_t b) {
+        return less(a, b, 0) != 0 || (is_nan(a, 0, 0) == 0 && is_nan(b, 0, 0) != 0);
+    };
+    const Line line(shape, sort.axis);
+    std::vector<std::uint64_t> values(line.length);
+    std::vector<std::size_t> order(line.length);
+    for (std::size_t at = 0; at < line.count(); ++at) {
+        for (std::size_t k = 0; k < line.length; ++k) values[k] = tile_pattern(element, operand, line.element(at, k));
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return sort.descending ? before(values[b], values[a]) : before(values[a], values[b]);
+        });
+        for (std::size_t k = 0; k < line.length; ++k) {
+            set_tile_pattern(element, result, line.element(at, k), values[order[k]]);
+            set_tile_pattern(kInt, indices, line.element(at, k), order[k]);
+        }
+    }
 }
 
 void dot_tiles(const DotOp& op, const std::byte* a, const std::byte* b, const std::byte* c, std::byte* result) {

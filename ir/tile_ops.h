@@ -19,6 +19,22 @@ inline std::size_t tile_element_bytes(ScalarType type) {
 /// The k-th pattern of a tile.
 std::uint64_t tile_pattern(ScalarType type, const std::byte* tile, std::size_t k);
 
+/// Writes the k-th pattern of a tile.
+void set_tile_pattern(ScalarType type, std::byte* tile, std::size_t k, std::uint64_t bits);
+
+/// The lines of a tile along an axis. Example: f32[2, 3, 4] along axis 1 has 8 lines of length 3; line 5 is [1, :, 1].
+struct Line {
+    Line(const Shape& shape, std::size_t axis);
+    std::size_t count() const { return outer * inner; }
+    /// Where the k-th element of a line stands in the tile.
+    std::size_t element(std::size_t line, std::size_t k) const {
+        return (line / inner * length + k) * inner + line % inner;
+    }
+    std::size_t outer = 1;  ///< elements before the axis, along it, behind it
+    std::size_t length = 1;
+    std::size_t inner = 1;
+};
+
 /// An elementwise function over `count` elements. Operands an op lacks repeat operand 0.
 struct ElementwiseOp {
     ElementFunction function = nullptr;
@@ -43,6 +59,10 @@ Shape dense_strides(const Shape& shape, bool broadcast = false);
 /// Combines a tile of the given shape along an axis, in index order.
 void reduce_tile(const ReduceAttribute& reduce, ScalarType element, const std::byte* operand, const Shape& shape,
                  std::byte* result);
+
+/// Sorts a tile along an axis; `indices` (int) gets the place of each element along it.
+void sort_tile(const SortAttribute& sort, ScalarType element, const std::byte* operand, const Shape& shape,
+               std::byte* result, std::byte* indices);
 
 /// result = c + a @ b, where c and result have the accumulation type of the elements. Starts from c and adds products
 /// in order of the contraction index; each product is rounded before it is added, but with DotPrecision::Exact.

@@ -164,8 +164,8 @@ private:
             expect(row.group != OpGroup::Host, "stands only in the host block");
             return;
         }
-        expect(op.kind != OpKind::View && op.kind != OpKind::Load && op.kind != OpKind::Store,
-               "does not stand in the host block");
+        expect(row.group != OpGroup::Memory || op.kind == OpKind::Size, "does not stand in the host block");
+        expect(row.effect != Effect::Writes, "has no place in the host block");
         for (const ValueId result : op.results) expect(kernel_.type(result).is_scalar(), "host values are scalars");
     }
 
@@ -255,6 +255,19 @@ private:
                 return check_reduce(op);
             case OpKind::Dot:
                 return check_dot(op);
+            case OpKind::Join:
+                return check_join(op);
+            case OpKind::Fold:
+            case OpKind::Scan:
+                return check_combine(op);
+            case OpKind::Sort:
+                return check_sort(op);
+            case OpKind::Bincount:
+                return check_bincount(op);
+            case OpKind::Atomic:
+                return check_atomic(op);
+            case OpKind::Print:
+                return check_print(op);
             case OpKind::View:
                 return check_view(op);
             case OpKind::Size:
@@ -271,6 +284,7 @@ private:
                 return check_if(op);
             case OpKind::Units:
                 return check_units(op);
+            case OpKind::Assert:
             case OpKind::Require:
                 return check_require(op);
             // Their row says everything.
@@ -384,6 +398,23 @@ private:
         }
     }
 
+    void check_join(const Op& op) {
+        if (!expect(op.operands.size() >= 2 && op.results.size() == 1 && op.blocks.empty(), "joins two or more tiles"))
+            return;
+        const std::uint32_t axis = attribute<AxisAttribute>(op).axis;
+        Type joined = operand(op, 0);
+        if (!expect(joined.is_tile() && axis < joined.shape.rank(), "the axis exists")) return;
+        joined.shape[axis] = 0;
+        for (const ValueId value : op.operands) {
+            Type part = kernel_.type(value);
+            if (!expect(part.is_tile() && part.shape.rank() == joined.shape.rank(), "joins tiles of one rank")) return;
+            joined.shape[axis] += part.shape[axis];
+            part.shape[axis] = joined.shape[axis];
+            if (!expect(part == joined, "all axes but the joined one are equal")) return;
+        }
+        expect(result(op) == joined, "the result is the tiles one behind the other");
+    }
+
     // Elementwise ops with rules of their own
 
     void check_equality(const Op& op) {
@@ -446,13 +477,68 @@ private:
         expect(!f32_only || a.element == ScalarType::F32, "this precision takes f32");
     }
 
+    void check_combine(const Op& op) {
+        if (!check_blocks(op, 1) || !expect(!op.operands.empty() && expect_values(op), "takes tiles")) return;
+        const std::uint32_t axis = attribute<AxisAttribute>(op).axis;
+        const Shape shape = operand(op, 0).shape;
+        if (!expect(axis < shape.rank(), "the axis exists")) return;
+        std::vector<Type> elements, results;
+        for (const ValueId value : op.operands) {
+            const Type& type = kernel_.type(value);
+            if (!expect(type.shape == shape, "operands have one shape")) return;
+            Shape kept = shape;
+            if (op.kind == OpKind::Fold) kept.erase(axis);
+            elements.push_back(Type::scalar(type.element));
+            results.push_back(Type::tile(type.element, kept));
+        }
+        expect(types_of(op.results) == results, "has a result for each operand");
+        expect(yielded(op.blocks[0]) == elements, "the block yields an element of each");
+        std::vector<Type> both = elements;
+        both.insert(both.end(), elements.begin(), elements.end());
+        expect(arguments(op.blocks[0]) == both, "the block takes two elements of each");
+        check_scalar_block(op.blocks[0]);
+    }
+    /// What combines elements computes with scalars and writes nothing.
+    void check_scalar_block(BlockId block) {
+        for (const OpId id : kernel_[block].ops) {
+            const Op& inner = kernel_[id];
+            expect(info(inner.kind).effect != Effect::Writes, "its block writes nothing");
+            for (const ValueId value : inner.results) expect(!kernel_.type(value).is_tile(), "its block makes scalars");
+            for (const BlockId nested : inner.blocks) check_scalar_block(nested);
+        }
+    }
+    void check_sort(const Op& op) {
+        if (!expect_counts(op, 1, 2) || !expect_values(op)) return;
+        const Type& type = operand(op, 0);
+        expect(attribute<SortAttribute>(op).axis < type.shape.rank(), "the axis exists");
+        expect(is_number(type.element), "sorts numbers");
+        expect(result(op) == type && kernel_.type(op.results[1]) == type.with_element(kInt),
+               "the results are the sorted tile and its indices");
+    }
+    void check_bincount(const Op& op) {
+        const bool masked = op.operands.size() == 2;
+        if (!expect_counts(op, masked ? 2 : 1, 1) || !expect_values(op)) return;
+        expect(operand(op, 0).is_tile() && is_integer(operand(op, 0).element), "counts an integer tile");
+        expect(!masked || operand(op, 1) == operand(op, 0).with_element(ScalarType::Bool),
+               "the mask is bool of the same shape");
+        expect(result(op).is_tile() && result(op).element == ScalarType::U32 && result(op).shape.rank() == 1,
+               "the result is a u32 tile of one axis");
+    }
+
     // Memory
 
+    /// Operands of an access that stand behind those of its axes.
+    static std::size_t further_operands(const Op& op) {
+        const std::size_t mask = access_of(op).masked ? 1 : 0;
+        if (op.kind == OpKind::View) return 1 + mask;
+        if (op.kind != OpKind::Atomic) return 2 + mask;
+        return (attribute<AtomicAttribute>(op).kind == AtomicKind::Cas ? 4u : 3u) + mask;
+    }
     /// Tensor, rank, kinds and operands of the axes; false where the shape cannot be told.
     bool check_access(const Op& op, bool view) {
-        const AccessAttribute& access = attribute<AccessAttribute>(op);
-        const std::size_t further = (op.kind == OpKind::View ? 1u : 2u) + (access.masked ? 1u : 0u);
-        if (!expect(op.operands.size() == axis_operand_count(access) + further, "has an operand for each axis"))
+        const AccessAttribute& access = access_of(op);
+        if (!expect(op.operands.size() == axis_operand_count(access) + further_operands(op),
+                    "has an operand for each axis"))
             return false;
         if (!expect(op.blocks.empty(), "has no blocks")) return false;
         if (!expect(operand(op, 0).is_tensor(), "names a tensor")) return false;
@@ -503,7 +589,7 @@ private:
         return expect(rank <= kMaxRank, "a tile has at most 8 axes");
     }
     void check_moved(const Op& op, const Type& moved) {
-        const AccessAttribute& access = attribute<AccessAttribute>(op);
+        const AccessAttribute& access = access_of(op);
         const Shape shape = access_shape(access, gather_shape_);
         expect(moved == Type::tile(operand(op, 0).element, shape), "the value has the shape and type that are named");
         if (!access.masked) return;
@@ -522,6 +608,20 @@ private:
         expect(operand(op, 0).access != Access::In, "does not write an in tensor");
         check_moved(op, operand(op, axis_operand_count(attribute<AccessAttribute>(op)) + 1));
     }
+    void check_atomic(const Op& op) {
+        if (!check_access(op, false) || !expect(op.results.size() == 1, "has 1 results")) return;
+        const AtomicAttribute& atomic = attribute<AtomicAttribute>(op);
+        const ScalarType element = operand(op, 0).element;
+        expect(operand(op, 0).access != Access::In, "does not write an in tensor");
+        expect(atomic_updates(atomic.kind, element),
+               fmt::format("`{}` does not update {}", name(atomic.kind), name(element)));
+        const std::size_t first = axis_operand_count(atomic.access) + 1;
+        const std::size_t values = atomic.kind == AtomicKind::Cas ? 2 : 1;
+        for (std::size_t i = 0; i < values; ++i)
+            expect(operand(op, first + i) == result(op), "values are as the result");
+        expect(operand(op, first + values) == Type::scalar(element), "fill is a scalar of the tensor's type");
+        check_moved(op, result(op));
+    }
     void check_view(const Op& op) {
         const AccessAttribute& access = attribute<AccessAttribute>(op);
         if (!expect(!access.masked, "a view has no mask")) return;
@@ -530,7 +630,7 @@ private:
     }
     void check_size(const Op& op) {
         if (!expect_counts(op, 1, 1) || !expect(operand(op, 0).is_tensor(), "names a tensor")) return;
-        expect(attribute<SizeAttribute>(op).axis < operand(op, 0).shape.rank(), "the axis exists");
+        expect(attribute<AxisAttribute>(op).axis < operand(op, 0).shape.rank(), "the axis exists");
         expect(result(op) == Type::scalar(kInt), "the result is int");
     }
 
@@ -589,6 +689,10 @@ private:
     void expect_carried(const std::vector<Type>& types) {
         const bool tensors = std::any_of(types.begin(), types.end(), [](const Type& type) { return type.is_tensor(); });
         expect(!tensors, "carries no tensors");
+    }
+
+    void check_print(const Op& op) {
+        expect(op.results.empty() && op.blocks.empty() && expect_values(op), "prints values");
     }
 
     // Host

@@ -58,7 +58,9 @@ private:
             note_rounding(op);
             note_work(op);
             if (op.kind == ir::OpKind::Dot) note_dot(op);
-            if (op.kind == ir::OpKind::Reduce) note_reduce(op);
+            if (op.kind == ir::OpKind::Reduce) note_reduce(op, ir::attribute<ir::ReduceAttribute>(op).axis);
+            const bool combines = op.kind == ir::OpKind::Fold || op.kind == ir::OpKind::Scan;
+            if (combines) note_reduce(op, ir::attribute<ir::AxisAttribute>(op).axis);
             if (op.kind == ir::OpKind::For) loops_.push_back(op.operands[1]);
             for (const ir::BlockId inner : op.blocks) visit(inner);
             if (op.kind == ir::OpKind::For) loops_.pop_back();
@@ -123,11 +125,11 @@ private:
         note_contraction(a.shape[1], kernel_.type(op.result()).element);
     }
 
-    void note_reduce(const ir::Op& op) {
+    void note_reduce(const ir::Op& op, std::uint32_t axis) {
         const ir::Type& operand = kernel_.type(op.operands[0]);
         const ir::ScalarType carried =
             operand.element == ir::ScalarType::F64 ? ir::ScalarType::F64 : ir::ScalarType::F32;
-        note_contraction(operand.shape[ir::attribute<ir::ReduceAttribute>(op).axis], carried);
+        note_contraction(operand.shape[axis], carried);
     }
 
     void note_contraction(std::int64_t extent, ir::ScalarType accumulator) {

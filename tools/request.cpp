@@ -197,22 +197,28 @@ std::shared_ptr<runtime::KernelState> make_kernel(const KernelOptions& options) 
 
 Tensor random_tensor(DType dtype, Extents sizes, std::uint64_t seed, std::vector<char>& memory) {
     const ir::ScalarType type = runtime::to_scalar_type(dtype);
-    if (ir::bit_width(type) < 8) {
-        throw user_error(fmt::format("tensors of {} cannot be made here yet", ir::name(type)));
-    }
+    const auto bits = static_cast<std::size_t>(ir::bit_width(type));
+    // Rows of 4-bit elements take whole bytes.
+    const Extents given = sizes;
+    if (bits < 8 && sizes.size() > 0) sizes[sizes.size() - 1] += sizes[sizes.size() - 1] % 2;
     Tensor result = tensor(dtype, nullptr, sizes);
+    result.sizes = given;
     std::int64_t count = 1;
     for (const std::int64_t size : sizes) {
         if (__builtin_mul_overflow(count, size, &count)) throw user_error("the tensor's sizes overflow");
     }
     constexpr std::int64_t kLargestCount = std::int64_t{1} << 34;
     if (count > kLargestCount) throw user_error(fmt::format("a tensor of {} elements is too large to be made", count));
-    const auto bytes = static_cast<std::size_t>(ir::byte_width(type));
-    memory.resize(static_cast<std::size_t>(count) * bytes);
+    memory.assign((static_cast<std::size_t>(count) * bits + 7) / 8, 0);
     std::mt19937_64 random(seed);
     for (std::int64_t i = 0; i < count; ++i) {
         const ir::Scalar scalar = random_scalar(type, random);
-        std::memcpy(memory.data() + static_cast<std::size_t>(i) * bytes, &scalar.bits, bytes);
+        const std::size_t at = static_cast<std::size_t>(i) * bits;
+        if (bits < 8) {
+            memory[at / 8] = static_cast<char>(memory[at / 8] | static_cast<char>(scalar.bits << at % 8));
+        } else {
+            std::memcpy(memory.data() + at / 8, &scalar.bits, bits / 8);
+        }
     }
     result.data = memory.data();
     return result;

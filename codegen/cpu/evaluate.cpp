@@ -211,7 +211,7 @@ void Evaluator::operands_of(const Key& key, std::vector<Key>& operands) {
         }
         operands.push_back({op.operands.front(), std::move(inner)});
     } else if (op.kind == OpKind::Load) {
-        const auto& access = ir::attribute<ir::AccessAttribute>(op);
+        const auto& access = ir::access_of(op);
         const Coordinates gather = gather_coordinates(access, op, at);
         for (std::size_t axis = 0; axis < access.axes.size(); ++axis) {
             if (access.axes[axis].kind != ir::AxisKind::Gather) continue;

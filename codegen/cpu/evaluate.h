@@ -61,6 +61,8 @@ public:
     llvm::Value* load_scalar(const ir::Op& op) { return emit_load(op, {}).value; }
     /// Stores a value into a tile's buffer.
     void store_to_buffer(const Buffer& buffer, const ir::Shape& shape, const Coordinates& at, const Element& value);
+    /// Where an access (of any kind but View) touches memory at a point of its tile.
+    AccessPoint locate(const ir::Op& op, const Coordinates& at);
     /// Does a Store at a point of its tile.
     void store(const ir::Op& op, const Coordinates& at, const Element& value);
 
@@ -116,7 +118,6 @@ private:
 
     // memory_access.cpp
     Coordinates gather_coordinates(const ir::AccessAttribute& access, const ir::Op& op, const Coordinates& at) const;
-    AccessPoint locate(const ir::Op& op, const Coordinates& at);
     void locate_axis(const ir::Op& op, std::size_t axis, const Coordinates& at, std::size_t& tile_axis,
                      AccessPoint& point);
     void require_inside(AccessPoint& point, llvm::Value* index, llvm::Value* size);

@@ -6,6 +6,7 @@
 
 #include "codegen/cpu/evaluate.h"
 #include "codegen/cpu/lower_dot.h"
+#include "codegen/cpu/lower_elements.h"
 #include "codegen/cpu/object_emit.h"
 #include "codegen/cpu/tile_loop.h"
 #include "ir/builder.h"
@@ -255,6 +256,9 @@ void PhaseLowering::emit_block(ir::BlockId block) {
 
 void PhaseLowering::emit_op(ir::OpId id) {
     const ir::Op& op = kernel_[id];
+    if (works_on_buffers(op.kind)) {
+        return emit_elements(state_, op, [this](ir::BlockId block) { emit_block(block); });
+    }
     switch (ir::info(op.kind).group) {
         case ir::OpGroup::Elementwise:
             return emit_scalar(op);
@@ -265,7 +269,7 @@ void PhaseLowering::emit_op(ir::OpId id) {
         case ir::OpGroup::Memory:
             if (op.kind == OpKind::View) return emit_view(op);
             if (op.kind == OpKind::Size) {
-                const std::uint32_t axis = ir::attribute<ir::SizeAttribute>(op).axis;
+                const std::uint32_t axis = ir::attribute<ir::AxisAttribute>(op).axis;
                 return set(op.result(), state_.tensors.at(op.operands.front()).sizes[axis]);
             }
             return emit_scalar_access(op);

@@ -65,7 +65,7 @@ void Evaluator::require_inside(AccessPoint& point, llvm::Value* index, llvm::Val
 
 void Evaluator::locate_axis(const ir::Op& op, std::size_t axis, const Coordinates& at, std::size_t& tile_axis,
                             AccessPoint& point) {
-    const auto& access = ir::attribute<ir::AccessAttribute>(op);
+    const auto& access = ir::access_of(op);
     const TensorHandle& tensor = tensor_of(state_, op);
     const ir::ValueId operand = op.operands[axis_operand(access, axis)];
     llvm::Value *size = tensor.sizes[axis], *stride = tensor.strides[axis];
@@ -107,7 +107,7 @@ void Evaluator::locate_axis(const ir::Op& op, std::size_t axis, const Coordinate
 }
 
 AccessPoint Evaluator::locate(const ir::Op& op, const Coordinates& at) {
-    const auto& access = ir::attribute<ir::AccessAttribute>(op);
+    const auto& access = ir::access_of(op);
     const TensorHandle& tensor = tensor_of(state_, op);
     AccessPoint point;
     point.offset = tensor.origin;
@@ -132,7 +132,7 @@ AccessPoint Evaluator::locate(const ir::Op& op, const Coordinates& at) {
 }
 
 Element Evaluator::emit_load(const ir::Op& op, const Coordinates& at) {
-    const auto& access = ir::attribute<ir::AccessAttribute>(op);
+    const auto& access = ir::access_of(op);
     const AccessPoint point = locate(op, at);
     llvm::Value* fill = state_.scalar(op.operands[1 + ir::axis_operand_count(access)]);
     return {load_at(element_of(state_, op), tensor_of(state_, op), point, fill), !point.lanes};
@@ -240,7 +240,7 @@ void Evaluator::store(const ir::Op& op, const Coordinates& at, const Element& va
 
 llvm::Value* access_inside(PhaseState& state, const ir::Op& op) {
     llvm::IRBuilder<>& builder = state.builder();
-    const auto& access = ir::attribute<ir::AccessAttribute>(op);
+    const auto& access = ir::access_of(op);
     const TensorHandle& tensor = tensor_of(state, op);
     llvm::Value* all = builder.getTrue();
     for (std::size_t axis = 0; axis < access.axes.size(); ++axis) {

@@ -103,6 +103,9 @@ struct Plan {
     const Buffer& buffer(ir::ValueId value) const { return buffers[value_buffers[value.index]]; }
 };
 
+/// Whether an op works on whole tiles, one element after another: its tiles all lie in buffers. lower_elements.h.
+bool works_on_buffers(ir::OpKind kind);
+
 Plan make_plan(const ir::Kernel& kernel, const ir::Phase& phase);
 
 /// The tensor parameter or scratch tensor below a chain of views.

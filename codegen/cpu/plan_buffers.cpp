@@ -116,7 +116,8 @@ void Planner::collect_reads(ir::BlockId block) {
             continue;
         }
         // Control ops hand buffers on as they are; other tiles are computed while the new ones are being written.
-        const bool hands_on = !op.blocks.empty() || op.kind == OpKind::Yield;
+        const bool control = !op.blocks.empty() && !works_on_buffers(op.kind);
+        const bool hands_on = control || op.kind == OpKind::Yield;
         for (const ir::ValueId operand : op.operands) {
             read_tile(operand, hands_on && plan_.in_buffer(operand), position, block);
         }
@@ -219,7 +220,7 @@ void Planner::step_lifetimes(const Step& step, std::uint32_t position) {
         define(plan_.dots[dot].a.copy, position);
         define(plan_.dots[dot].b.copy, position);
     }
-    const bool control = dot == kNoBuffer && !op.blocks.empty();
+    const bool control = dot == kNoBuffer && !op.blocks.empty() && !works_on_buffers(op.kind);
     for (const ir::ValueId result : op.results) define_value(result, control ? end_position_[step.op.index] : position);
     if (control) control_lifetimes(step.op);
 }
@@ -252,7 +253,8 @@ void Planner::control_lifetimes(ir::OpId id) {
 void Planner::coalesce() {
     std::vector<ir::OpId> control;
     for (const ir::OpId id : ops_) {
-        const bool scheduled = !sunk_[id.index] && !kernel_[id].blocks.empty();
+        const bool hands_on = !kernel_[id].blocks.empty() && !works_on_buffers(kernel_[id].kind);
+        const bool scheduled = !sunk_[id.index] && hands_on;
         if (scheduled && plan_.dot_of_op[id.index] == kNoBuffer) control.push_back(id);
     }
     for (const ir::OpId id : control) merge_results(id);

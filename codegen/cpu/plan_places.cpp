@@ -98,7 +98,8 @@ void Planner::choose_places() {
 void Planner::place_result(ir::OpId id, ir::ValueId value) {
     if (!kernel_.type(value).is_tile()) return;
     const ir::Op& op = kernel_[id];
-    if (op.kind == OpKind::Dot || op.kind == OpKind::Reduce || !op.blocks.empty()) {
+    const bool buffered = op.kind == OpKind::Dot || op.kind == OpKind::Reduce || works_on_buffers(op.kind);
+    if (buffered || !op.blocks.empty()) {
         put_in_buffer(value);
     } else {
         place_tile(op, value);
@@ -144,6 +145,7 @@ bool Planner::use_needs_buffer(ir::ValueId value, const Use& use) const {
         const std::size_t start = user.kind == OpKind::For ? 3 : 2;
         return use.operand == start && plan_.dots[dot].accumulator.valid();
     }
+    if (works_on_buffers(user.kind)) return true;
     if (user.kind == OpKind::Yield) return !is_splat(value);
     if (user.kind == OpKind::Broadcast) {
         return repeats(kernel_.type(value), kernel_.type(user.result())) && cost_[value.index] > kRepeatLimit;
@@ -188,8 +190,9 @@ bool Planner::load_may_move(ir::OpId id) const {
             const ir::Op& user = kernel_[use.user];
             if (user.parent != load.parent) return false;
             const bool done_later =
-                user.kind == OpKind::Load || (ir::info(user.kind).effect == ir::Effect::Pure &&
-                                              ir::info(user.kind).group != ir::OpGroup::Contraction);
+                user.kind == OpKind::Load ||
+                (ir::info(user.kind).effect == ir::Effect::Pure &&
+                 ir::info(user.kind).group != ir::OpGroup::Contraction && !works_on_buffers(user.kind));
             if (done_later) {
                 if (!ir::is_elementwise(user.kind)) same_point = false;
                 if (seen.insert(user.result()).second) pending.push_back(user.result());

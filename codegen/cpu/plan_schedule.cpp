@@ -75,8 +75,8 @@ void Planner::schedule_op(ir::BlockId block, ir::OpId id) {
         return schedule_store(block, id);
     }
     if (op.kind == OpKind::Reduce) return schedule_reduce(block, id);
-    const bool pure_tile =
-        op.results.size() == 1 && kernel_.type(op.result()).is_tile() && op.blocks.empty() && op.kind != OpKind::Dot;
+    const bool pure_tile = op.results.size() == 1 && kernel_.type(op.result()).is_tile() && op.blocks.empty() &&
+                           op.kind != OpKind::Dot && !works_on_buffers(op.kind);
     if (pure_tile) {
         Ready ready = ready_of_inline(block, op);
         if (plan_.in_buffer(op.result())) {

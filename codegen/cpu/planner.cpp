@@ -52,6 +52,11 @@ ir::ScalarType dot_operand_element(ir::ScalarType element) {
     return small_float ? ir::ScalarType::F16 : element;
 }
 
+bool works_on_buffers(ir::OpKind kind) {
+    return kind == OpKind::Join || kind == OpKind::Fold || kind == OpKind::Scan || kind == OpKind::Sort ||
+           kind == OpKind::Bincount || kind == OpKind::Atomic;
+}
+
 Planner::Planner(const ir::Kernel& kernel, const ir::Phase& phase) : kernel_(kernel), phase_(phase), facts_(kernel) {
     const std::size_t values = kernel.values.size(), ops = kernel.ops.size(), blocks = kernel.blocks.size();
     plan_.places.assign(values, Place::Inline);
@@ -100,8 +105,10 @@ void Planner::visit_block(ir::BlockId block, int loop_depth) {
         const ir::Op& op = kernel_[id];
         ops_.push_back(id);
         for (std::size_t i = 0; i < op.operands.size(); ++i) uses_[op.operands[i].index].push_back({id, i});
-        if (op.kind == OpKind::Store) stored_[id.index].insert(root_tensor(kernel_, op.operands.front()));
-        const bool loop = op.kind == OpKind::For || op.kind == OpKind::While;
+        if (op.kind == OpKind::Store || op.kind == OpKind::Atomic) {
+            stored_[id.index].insert(root_tensor(kernel_, op.operands.front()));
+        }
+        const bool loop = !op.blocks.empty() && op.kind != OpKind::If;
         for (const ir::BlockId inner : op.blocks) {
             visit_block(inner, loop_depth + (loop ? 1 : 0));
             for (const ir::OpId child : kernel_[inner].ops) {

@@ -272,6 +272,14 @@ llvm::Value* VectorOps::float_elementwise(OpKind kind, std::span<llvm::Value* co
         case OpKind::If:
         case OpKind::Yield:
         case OpKind::Units:
+        case OpKind::Join:
+        case OpKind::Fold:
+        case OpKind::Scan:
+        case OpKind::Sort:
+        case OpKind::Bincount:
+        case OpKind::Atomic:
+        case OpKind::Print:
+        case OpKind::Assert:
         case OpKind::Require:
             refuse(kind, "is no operation on elements of one type");
     }
@@ -388,6 +396,14 @@ llvm::Value* VectorOps::integer_elementwise(OpKind kind, bool is_signed, std::sp
         case OpKind::If:
         case OpKind::Yield:
         case OpKind::Units:
+        case OpKind::Join:
+        case OpKind::Fold:
+        case OpKind::Scan:
+        case OpKind::Sort:
+        case OpKind::Bincount:
+        case OpKind::Atomic:
+        case OpKind::Print:
+        case OpKind::Assert:
         case OpKind::Require:
             refuse(kind, "is no operation on elements of one type");
     }

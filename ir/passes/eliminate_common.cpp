@@ -55,11 +55,13 @@ private:
         mix(hash, reduce.axis);
     }
     static void add(std::size_t& hash, const DotAttribute& dot) { mix(hash, static_cast<std::size_t>(dot.precision)); }
-    static void add(std::size_t& hash, const SizeAttribute& size) { mix(hash, size.axis); }
+    static void add(std::size_t& hash, const AxisAttribute& size) { mix(hash, size.axis); }
     static void add(std::size_t& hash, const AxesAttribute& axes) {
         for (const std::int64_t axis : axes.axes) mix(hash, static_cast<std::size_t>(axis));
     }
     static void add(std::size_t&, const MessageAttribute&) {}
+    static void add(std::size_t& hash, const SortAttribute& sort) { mix(hash, sort.axis * 2 + sort.descending); }
+    static void add(std::size_t& hash, const AtomicAttribute& atomic) { add(hash, atomic.access); }
 
     const Kernel* kernel_;
 };

@@ -9,6 +9,7 @@
 #include "ir/passes/fold_constants.h"
 #include "ir/passes/fuse_dot_accumulate.h"
 #include "ir/passes/hoist_invariants.h"
+#include "ir/passes/remove_checks.h"
 #include "ir/passes/remove_dead.h"
 #include "ir/passes/simplify_masks.h"
 #include "ir/passes/slice_gathers.h"
@@ -55,6 +56,8 @@ private:
 
 void run_tile_passes(Kernel& kernel) {
     const PassRunner run(kernel);
+    // First: what follows need not keep values for them.
+    run("remove_checks", remove_checks);
     // Before folding, which then simplifies the starts of the slices.
     run("slice_gathers", slice_gathers);
     // Before merging: it rewrites different texts of one value to the same ops.

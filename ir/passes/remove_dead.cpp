@@ -49,6 +49,8 @@ private:
         }
     }
 
+    static bool combines(OpKind kind) { return kind == OpKind::Fold || kind == OpKind::Scan; }
+
     /// How many operands are the op's own; the others are initial values.
     static std::size_t own_operands(const Op& op) {
         if (op.kind == OpKind::For) return 3;
@@ -65,6 +67,7 @@ private:
         } else if (origin.block.valid() && kernel_[origin.block].parent.valid()) {
             const OpId loop = kernel_[origin.block].parent;
             need(loop);
+            if (combines(kernel_[loop].kind)) return;
             const std::size_t argument = position(kernel_[origin.block].arguments, value);
             const std::size_t first = kernel_[loop].kind == OpKind::For ? 1 : 0;
             if (argument >= first) need(kernel_[loop].results[argument - first]);
@@ -77,7 +80,10 @@ private:
 
     /// What result `i` of a control op is made of.
     void need_result(const Op& op, std::size_t i) {
-        if (op.kind == OpKind::If) {
+        if (combines(op.kind)) {
+            // Elements are combined together.
+            for (const ValueId value : yield(op.blocks[0]).operands) need(value);
+        } else if (op.kind == OpKind::If) {
             for (const BlockId block : op.blocks) need(yield(block).operands[i]);
         } else if (op.kind == OpKind::For) {
             need(op.operands[i + 3]);
@@ -95,7 +101,7 @@ private:
         for (std::size_t i = 0; i < kernel_[block].ops.size(); ++i) {
             const OpId op = kernel_[block].ops[i];
             if (kernel_[op].blocks.empty()) continue;
-            narrow(op);
+            if (!combines(kernel_[op].kind)) narrow(op);
             for (const BlockId inner : kernel_[op].blocks) sweep(inner);
         }
     }

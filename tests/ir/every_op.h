@@ -123,6 +123,23 @@ inline constexpr const char* kEveryOp =
     %op_ilog2 = ilog2 %last : i64
     %op_popcount = popcount %last : i64
     %op_clz = clz %last : i64
+    %joined = join %tile, %tile axis 0 : f32[8, 16]
+    %sorted, %places = sort %tile axis 1 descending : f32[4, 16], i64[4, 16]
+    %bins = bincount %index : u32[8]
+    %some = bincount %index, %mask : u32[8]
+    %folded, %folded.1 = fold %tile, %bits axis 1 combine (%p, %q, %r, %t) : f32[4], u32[4] {
+      %both = add %p, %r : f32
+      yield %both, %t
+    }
+    %scanned = scan %tile axis 0 combine (%u, %v.1) : f32[4, 16] {
+      %most = max %u, %v.1 : f32
+      yield %most
+    }
+    %old = atomic add %z[gather %index], %gathered fill %zero mask %mask : f32[4]
+    %swapped = atomic cas acq_rel %z[%j], %zero, %sum fill %zero : f32
+    print "nothing"
+    print "at {}: {}", %i, %old
+    assert %positive, "last is {}", %last
   }
 }
 )";

@@ -60,7 +60,29 @@ const Broken kBroken[] = {
     {"%a = dot %ft, %b, %mt : f32[4, 4]", "takes tiles of two axes"},
     {"%c = convert %mt : f64[4, 4]\n%a = dot %mt, %mt, %c : f64[4, 4]", "accumulates in the type of both operands"},
     {"%c = convert %mt : bf16[4, 4]\n%a = dot %c, %c, %mt precision tf32 : f32[4, 4]", "this precision takes f32"},
+    {"%a = join %b axis 0 : f32[2, 4]", "joins two or more tiles"},
+    {"%a = join %b, %b axis 2 : f32[4, 4]", "the axis exists"},
+    {"%a = join %b, %ft axis 0 : f32[4, 4]", "joins tiles of one rank"},
+    {"%a = join %b, %mt axis 1 : f32[2, 8]", "all axes but the joined one are equal"},
+    {"%a = join %b, %mt axis 0 : f32[5, 4]", "the result is the tiles one behind the other"},
+    {"%a, %c = sort %b axis 2 : f32[2, 4], i64[2, 4]", "the axis exists"},
+    {"%a, %c = sort %b axis 0 : f32[2, 4], i32[2, 4]", "the results are the sorted tile and its indices"},
+    {"%a = bincount %ft : u32[4]", "counts an integer tile"},
+    {"%a = bincount %tile, %t : u32[4]", "the mask is bool of the same shape"},
+    {"%a = bincount %tile : i32[4]", "the result is a u32 tile of one axis"},
+    {"%a = fold %b axis 2 combine (%p, %q) : f32[2] {\nyield %p\n}", "the axis exists"},
+    {"%a = fold %b axis 1 combine (%p, %q) : f32[4] {\nyield %p\n}", "has a result for each operand"},
+    {"%a = fold %b axis 1 combine (%p, %q) : f32[2] {\nyield %i\n}", "the block yields an element of each"},
+    {"%a = fold %b axis 1 combine (%p) : f32[2] {\nyield %p\n}", "the block takes two elements of each"},
+    {"%a = scan %b axis 1 combine (%p, %q) : f32[2, 4] {\nprint \"no\"\nyield %p\n}", "its block writes nothing"},
+    {"%a = scan %b axis 1 combine (%p, %q) : f32[2, 4] {\n%u = iota : i64[3]\nyield %p\n}", "its block makes scalars"},
     // Memory
+    {"%a = atomic add %x[%i], %f fill %f : f32", "does not write an in tensor"},
+    {"%a = atomic xor %y[%i], %f fill %f : f32", "`xor` does not update f32"},
+    {"%a = atomic add %y[%i], %i fill %f : f32", "values are as the result"},
+    {"%a = atomic cas %y[%i], %f fill %f : f32", "has an operand for each axis"},
+    {"print \"{}\", %x", "takes no tensors"},
+    {"assert %i, \"no\"", "the condition is a bool scalar"},
     {"%a = load %y[%i] fill %f : f32", "does not read an out tensor"},
     {"store %x[%i], %f", "does not write an in tensor"},
     {"%a = load %x[%i, %i] fill %f : f32", "names each axis of the tensor"},
@@ -162,6 +184,8 @@ TEST_SUITE("ir") {
               std::string::npos);
         CHECK(header_violations("  host {\n%a = load %x[%n] fill %f : f32\n}\n" + phase)
                   .find("does not stand in the host block") != std::string::npos);
+        CHECK(header_violations("  host {\nprint \"no\"\n}\n" + phase).find("has no place in the host block") !=
+              std::string::npos);
         CHECK(header_violations("  host {\n%a = iota : i64[4]\n}\n" + phase).find("host values are scalars") !=
               std::string::npos);
         CHECK(header_violations("  scratch %s: in f32<?> of (%n)\n" + phase).find("scratch s: is an inout tensor") !=
