@@ -1,0 +1,363 @@
+// Warp-level matrix instructions: PTX ISA, chapter "Warp Level Matrix Multiply-Accumulate Instructions". The fragment
+// layouts of all shapes of mma.sync but m8n8k4.f16 follow one rule, stated at `fragment_a` and `fragment_b`.
+
+#include "tests/emulated_gpu/cuda/lanewise.h"
+#include "tests/emulated_gpu/cuda/memory_access.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace emulated_gpu {
+namespace {
+
+constexpr int kMostM = 16;
+constexpr int kMostN = 8;
+constexpr int kMostK = 256;
+
+/// Elements that one register holds.
+int per_register(Type type) { return type == Type::F64 ? 1 : 32 / type_bits(type); }
+int registers_a(const MatrixShape& s) { return s.m * s.k / kLanes / per_register(s.a); }
+int registers_b(const MatrixShape& s) { return s.n * s.k / kLanes / per_register(s.b); }
+/// f16 accumulators are packed in pairs.
+int registers_c(const MatrixShape& s, Type type) { return s.m * s.n / kLanes / (type == Type::F16 ? 2 : 1); }
+
+struct Place {
+    int row;
+    int column;
+};
+/// Element `i` of register `r` of A in `lane`: lanes are 8 groups (rows) of 4; a register holds neighbouring columns;
+/// the registers go through rows +8 first (where there are 16), then through the next 4 registers' worth of columns.
+Place fragment_a(const MatrixShape& s, int lane, int r, int i) {
+    const int e = per_register(s.a);
+    const int row_halves = s.m / 8;
+    return {lane / 4 + 8 * (r % row_halves), lane % 4 * e + i + r / row_halves * 4 * e};
+}
+/// The same for B: columns are groups, a register holds neighbouring rows.
+Place fragment_b(const MatrixShape& s, int lane, int r, int i) {
+    const int e = per_register(s.b);
+    return {lane % 4 * e + i + r * 4 * e, lane / 4};
+}
+/// Element `j` of C or D: two neighbouring columns, then the same 8 rows below.
+Place fragment_c(int lane, int j) { return {lane / 4 + 8 * (j / 2), lane % 4 * 2 + j % 2}; }
+
+const std::array<float, 65536>& f16_values() {
+    static const std::array<float, 65536> values = [] {
+        std::array<float, 65536> table;
+        for (uint32_t bits = 0; bits < 65536; ++bits) table[bits] = static_cast<float>(decode_float(bits, kF16));
+        return table;
+    }();
+    return values;
+}
+
+template <class T>
+T element(Type type, uint64_t bits, int i) {
+    const int width = type_bits(type);
+    const uint64_t field = width == 64 ? bits : (bits >> (i * width)) & ((uint64_t{1} << width) - 1);
+    if (type == Type::F16) return static_cast<T>(f16_values()[field]);
+    if (type == Type::BF16) return static_cast<T>(as_f32(field << 16));
+    if (type == Type::TF32) return static_cast<T>(as_f32(field & ~uint64_t{0x1fff}));
+    if (type == Type::F64) return static_cast<T>(as_f64(field));
+    if (type == Type::E4M3) return static_cast<T>(decode_float(static_cast<uint32_t>(field), kE4M3));
+    if (type == Type::E5M2) return static_cast<T>(decode_float(static_cast<uint32_t>(field), kE5M2));
+    if (is_signed(type)) return static_cast<T>(static_cast<int64_t>(field << (64 - width)) >> (64 - width));
+    return static_cast<T>(field);
+}
+
+/// A by rows, B by columns turned into rows of k, so that sums over n run through neighbouring elements.
+template <class T>
+struct Operands {
+    std::array<std::array<T, kMostK>, kMostM> a;
+    std::array<std::array<T, kMostN>, kMostK> b;
+
+    explicit Operands(const Step& step) {
+        const MatrixShape& s = step.op.matrix;
+        const int count_a = registers_a(s);
+        const int count_b = registers_b(s);
+        for (int r = 0; r < count_a; ++r) {
+            const uint64_t* bits = step.source(static_cast<size_t>(r));
+            for (int lane = 0; lane < kLanes; ++lane) {
+                for (int i = 0; i < per_register(s.a); ++i) {
+                    const Place at = fragment_a(s, lane, r, i);
+                    a[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] = element<T>(s.a, bits[lane], i);
+                }
+            }
+        }
+        for (int r = 0; r < count_b; ++r) {
+            const uint64_t* bits = step.source(static_cast<size_t>(count_a + r));
+            for (int lane = 0; lane < kLanes; ++lane) {
+                for (int i = 0; i < per_register(s.b); ++i) {
+                    const Place at = fragment_b(s, lane, r, i);
+                    b[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] = element<T>(s.b, bits[lane], i);
+                }
+            }
+        }
+    }
+};
+
+/// Calls `visit(row, column, old bits) -> new bits` for each element of C and stores D.
+template <class Visit>
+void for_accumulators(Step& step, Visit visit) {
+    const MatrixShape& s = step.op.matrix;
+    const auto first_c = static_cast<size_t>(registers_a(s) + registers_b(s));
+    const bool packed_c = s.c == Type::F16;
+    const bool packed_d = s.d == Type::F16;
+    const int elements = s.m * s.n / kLanes;
+    for (int lane = 0; lane < kLanes; ++lane) {
+        std::array<uint64_t, 8> values{};
+        for (int j = 0; j < elements; ++j) {
+            const uint64_t raw = step.source(first_c + static_cast<size_t>(packed_c ? j / 2 : j))[lane];
+            const uint64_t old = packed_c ? (raw >> (16 * (j % 2))) & 0xffff : raw;
+            const Place at = fragment_c(lane, j);
+            values[static_cast<size_t>(j)] = visit(static_cast<size_t>(at.row), static_cast<size_t>(at.column), old);
+        }
+        for (size_t r = 0; r < step.op.result_count; ++r) {
+            step.result(r)[lane] = packed_d ? values[2 * r] | (values[2 * r + 1] << 16) : values[r];
+        }
+    }
+}
+
+/// Products are exact and summed in double; the sum is rounded once. The document promises no order and at least the
+/// precision of the accumulator.
+Flow multiply_float(Step& step) {
+    const MatrixShape& s = step.op.matrix;
+    const Operands<double> operands(step);
+    std::array<std::array<double, kMostN>, kMostM> sums{};
+    for (size_t row = 0; row < static_cast<size_t>(s.m); ++row) {
+        for (size_t k = 0; k < static_cast<size_t>(s.k); ++k) {
+            for (size_t column = 0; column < kMostN; ++column) sums[row][column] += operands.a[row][k] * operands.b[k][column];
+        }
+    }
+    for_accumulators(step, [&](size_t row, size_t column, uint64_t old) -> uint64_t {
+        const double before = s.c == Type::F16 ? f16_values()[old & 0xffff] : as_f32(old);
+        const double sum = before + sums[row][column];
+        if (s.d == Type::F16) return encode_float(sum, kF16, Rounding::NearestEven);
+        return std::isnan(sum) ? 0x7fffffffU : std::bit_cast<uint32_t>(static_cast<float>(sum));
+    });
+    return Flow::Next;
+}
+
+Flow multiply_f64(Step& step) {
+    const MatrixShape& s = step.op.matrix;
+    const Operands<double> operands(step);
+    for_accumulators(step, [&](size_t row, size_t column, uint64_t old) -> uint64_t {
+        double sum = as_f64(old);
+        for (size_t k = 0; k < static_cast<size_t>(s.k); ++k) {
+            sum = fma_f64(operands.a[row][k], operands.b[k][column], sum, step.op.mode.rounding);
+        }
+        return std::bit_cast<uint64_t>(sum);
+    });
+    return Flow::Next;
+}
+
+Flow multiply_integer(Step& step) {
+    const MatrixShape& s = step.op.matrix;
+    const Operands<int64_t> operands(step);
+    for_accumulators(step, [&](size_t row, size_t column, uint64_t old) -> uint64_t {
+        int64_t sum = static_cast<int32_t>(old);
+        for (size_t k = 0; k < static_cast<size_t>(s.k); ++k) {
+            const int64_t a = operands.a[row][k];
+            const int64_t b = operands.b[k][column];
+            sum += s.a == Type::B1 ? (s.xor_popc ? a ^ b : a & b) : a * b;
+        }
+        if (s.saturate) sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
+        return static_cast<uint32_t>(sum);
+    });
+    return Flow::Next;
+}
+
+template <Handler kProduct>
+Flow multiply(Step& step) {
+    if (!gathered(step, kAllLanes)) return Flow::Blocked;
+    if (step.mask != kAllLanes) {
+        throw Fault{FaultKind::DivergentBarrier, "'" + step.op.instruction->text + "' needs all 32 lanes of the warp"};
+    }
+    const MatrixShape& s = step.op.matrix;
+    ++step.launch.counters.matrix_operations;
+    step.launch.counters.matrix_multiply_adds += static_cast<uint64_t>(s.m) * static_cast<uint64_t>(s.n) * static_cast<uint64_t>(s.k);
+    uint32_t ready = kAllLanes;
+    for (size_t i = 0; i < step.op.source_count; ++i) ready &= step.ready(i);
+    kProduct(step);
+    // A lane's result depends on other lanes' operands.
+    for (size_t i = 0; i < step.op.result_count; ++i) step.mark(i, ready == kAllLanes ? kAllLanes : 0);
+    return Flow::Next;
+}
+
+struct ShapeRow {
+    int m, n, k;
+    const char* types;  // that A and B may have
+};
+/// The shapes that sm_80 and (fp8) sm_89 have.
+constexpr ShapeRow kShapes[] = {
+    {16, 8, 8, "f16 bf16"},   {16, 8, 16, "f16 bf16"},  {16, 8, 4, "tf32"},       {16, 8, 8, "tf32"},
+    {8, 8, 4, "f64"},         {8, 8, 16, "s8 u8"},      {16, 8, 16, "s8 u8"},     {16, 8, 32, "s8 u8 e4m3 e5m2"},
+    {8, 8, 32, "s4 u4"},      {16, 8, 32, "s4 u4"},     {16, 8, 64, "s4 u4"},     {8, 8, 128, "b1"},
+    {16, 8, 128, "b1"},       {16, 8, 256, "b1"},
+};
+
+bool names_type(const char* types, Type type) {
+    return (" " + std::string(types) + " ").find(" " + type_name(type) + " ") != std::string::npos;
+}
+
+bool is_known(const MatrixShape& s) {
+    return std::any_of(std::begin(kShapes), std::end(kShapes), [&](const ShapeRow& row) {
+        return row.m == s.m && row.n == s.n && row.k == s.k && names_type(row.types, s.a) && names_type(row.types, s.b);
+    });
+}
+
+bool accumulates(const MatrixShape& s) {
+    if (s.a == Type::F64) return s.c == Type::F64 && s.d == Type::F64;
+    if (!is_float(s.a)) return s.c == Type::S32 && s.d == Type::S32;
+    const bool half = s.a == Type::F16 && s.c == Type::F16 && s.d == Type::F16;
+    return half || (s.c == Type::F32 && s.d == Type::F32);
+}
+
+void read_shape(Decode& decode, MatrixShape& shape) {
+    for (const std::string& modifier : decode.instruction().modifiers) {
+        if (std::sscanf(modifier.c_str(), "m%dn%dk%d", &shape.m, &shape.n, &shape.k) != 3) continue;
+        decode.expect(modifier);
+        return;
+    }
+    decode.fail("'" + decode.instruction().text + "' lacks a shape");
+}
+
+void check_count(Decode& decode, const Operand& operand, int expected) {
+    const size_t given = operand.kind == Operand::Kind::Vector ? operand.parts.size() : 1;
+    if (given == static_cast<size_t>(expected)) return;
+    decode.fail("a fragment of '" + decode.instruction().text + "' has " + std::to_string(expected) + " registers, not " +
+                std::to_string(given));
+}
+
+void decode_mma(Decode& decode) {
+    Op& op = decode.op();
+    op.klass = InstructionClass::Matrix;
+    op.keeps_track = false;
+    MatrixShape& s = op.matrix;
+    decode.expect("sync");
+    decode.expect("aligned");
+    read_shape(decode, s);
+    if (decode.has("sp") || decode.has("block_scale")) decode.refuse();
+    decode.expect("row");
+    decode.expect("col");
+    decode.rounding(op.mode.rounding);
+    s.saturate = decode.accept("satfinite");
+    s.d = decode.type();
+    s.a = decode.type();
+    s.b = decode.type();
+    s.c = decode.type();
+    if (s.a == Type::B1) {
+        s.xor_popc = decode.accept("xor");
+        if (!s.xor_popc) decode.expect("and");
+        decode.expect("popc");
+    }
+    const bool same = s.a == s.b || (!is_float(s.a) && !is_float(s.b)) || type_bits(s.a) == 8;
+    if (!same || !is_known(s) || !accumulates(s)) decode.refuse();
+    decode.expect_operands(4, 4);
+    check_count(decode, decode.operand(0), registers_c(s, s.d));
+    check_count(decode, decode.operand(1), registers_a(s));
+    check_count(decode, decode.operand(2), registers_b(s));
+    check_count(decode, decode.operand(3), registers_c(s, s.c));
+    decode.results_of(decode.operand(0));
+    const Type word = s.a == Type::F64 ? Type::F64 : Type::B32;
+    for (size_t i = 1; i <= 3; ++i) decode.sources_of(decode.operand(i), word);
+    if (s.a == Type::F64) op.run = &multiply<&multiply_f64>;
+    else op.run = is_float(s.a) ? &multiply<&multiply_float> : &multiply<&multiply_integer>;
+}
+
+/// Which 16-bit element of an 8x8 matrix is the `half`th of a lane.
+Place matrix_element(int lane, int half, bool transposed) {
+    const Place at{lane / 4, lane % 4 * 2 + half};
+    return transposed ? Place{at.column, at.row} : at;
+}
+
+/// Lanes 8i..8i+7 give the addresses of the rows of matrix i.
+Flow load_matrices(Step& step) {
+    if (!gathered(step, kAllLanes)) return Flow::Blocked;
+    const Op& op = step.op;
+    const int rows = 8 * op.elements;
+    LaneAddresses access;
+    access.bytes = 16;
+    std::array<std::array<uint16_t, 8>, kLanes> row_data{};
+    for (int row = 0; row < rows; ++row) {
+        const uint64_t address = step.source(0)[row] + static_cast<uint64_t>(op.offset);
+        const Target target = resolve(step, row, op.space, address, 16, Access::Load);
+        if (target.space != Space::Shared) throw Fault{FaultKind::IllegalAddress, "ldmatrix reads from no shared memory", row};
+        if (step.block.shadow) {
+            step.block.shadow->read(target.offset, 16, step.warp.index, step.warp.clock, step.line(), row);
+        }
+        std::memcpy(row_data[static_cast<size_t>(row)].data(), target.data, 16);
+        access.mask |= 1U << row;
+        access.address[static_cast<size_t>(row)] = target.offset;
+    }
+    for_lanes(step.mask, [&](int lane) {
+        for (int matrix = 0; matrix < op.elements; ++matrix) {
+            uint32_t packed = 0;
+            for (int half = 0; half < 2; ++half) {
+                const Place at = matrix_element(lane, half, op.flag);
+                const uint16_t value = row_data[static_cast<size_t>(8 * matrix + at.row)][static_cast<size_t>(at.column)];
+                packed |= static_cast<uint32_t>(value) << (16 * half);
+            }
+            step.result(static_cast<size_t>(matrix))[lane] = packed;
+        }
+    });
+    for (size_t i = 0; i < op.result_count; ++i) step.mark(i, kAllLanes);
+    count_shared(step.launch.counters, access, false);
+    return Flow::Next;
+}
+void decode_ldmatrix(Decode& decode) {
+    Op& op = decode.op();
+    op.klass = InstructionClass::Memory;
+    op.keeps_track = false;
+    decode.expect("sync");
+    decode.expect("aligned");
+    if (!decode.accept("m8n8")) decode.refuse();
+    if (decode.accept("x4")) op.elements = 4;
+    else if (decode.accept("x2")) op.elements = 2;
+    else decode.expect("x1");
+    op.flag = decode.accept("trans");
+    op.space = decode.accept("shared") || decode.accept("shared::cta") ? Space::Shared : Space::Generic;
+    decode.expect("b16");
+    decode.expect_operands(2, 2);
+    check_count(decode, decode.operand(0), op.elements);
+    decode.results_of(decode.operand(0));
+    decode.address(decode.operand(1));
+    op.strict = 0;  // only the lanes that give rows need an address
+    op.run = &load_matrices;
+}
+
+Flow transpose_matrix(Step& step) {
+    if (!gathered(step, kAllLanes)) return Flow::Blocked;
+    std::array<std::array<uint16_t, 8>, 8> matrix{};
+    const uint64_t* a = step.source(0);
+    for (int lane = 0; lane < kLanes; ++lane) {
+        for (int half = 0; half < 2; ++half) {
+            const Place at = matrix_element(lane, half, true);
+            matrix[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] = static_cast<uint16_t>(a[lane] >> (16 * half));
+        }
+    }
+    for_lanes(step.mask, [&](int lane) {
+        const auto row = static_cast<size_t>(lane / 4);
+        const auto column = static_cast<size_t>(lane % 4 * 2);
+        step.result()[lane] = matrix[row][column] | (static_cast<uint32_t>(matrix[row][column + 1]) << 16);
+    });
+    step.mark(0, step.ready(0) == kAllLanes ? kAllLanes : 0);
+    return Flow::Next;
+}
+void decode_movmatrix(Decode& decode) {
+    Op& op = decode.op();
+    op.klass = InstructionClass::Warp;
+    op.keeps_track = false;
+    for (const char* word : {"sync", "aligned", "m8n8", "trans", "b16"}) decode.expect(word);
+    plain_operands(decode, Type::B32, 1);
+    op.run = &transpose_matrix;
+}
+
+}  // namespace
+
+void add_matrix_decoders(std::map<std::string, Decoder>& decoders) {
+    decoders["mma"] = &decode_mma;
+    decoders["ldmatrix"] = &decode_ldmatrix;
+    decoders["movmatrix"] = &decode_movmatrix;
+}
+
+}  // namespace emulated_gpu

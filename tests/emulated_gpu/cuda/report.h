@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace emulated_gpu {
+
+/// What a check found. The first block are faults of real hardware, the second what hardware lets pass in silence.
+enum class FaultKind : uint8_t {
+    IllegalAddress,
+    MisalignedAddress,
+    Trap,
+    AssertFailed,
+    Runaway,
+
+    UninitialisedRegister,
+    UninitialisedShared,
+    SharedRace,
+    AsyncCopyNotWaitedFor,
+    DivergentBarrier,
+    BarrierMisuse,
+    Deadlock,
+};
+const char* fault_name(FaultKind kind);
+
+/// Thrown where an instruction goes wrong; the interpreter adds the place.
+struct Fault {
+    FaultKind kind;
+    std::string message;
+    int lane = -1;  // the lane at fault; -1: the warp
+};
+
+/// A fault with its place.
+struct Report {
+    FaultKind kind = FaultKind::Trap;
+    std::string message;
+    std::string kernel;
+    std::array<uint32_t, 3> block{};
+    std::array<uint32_t, 3> thread{};
+    bool has_thread = false;
+    std::string instruction;
+    int ptx_line = 0;
+    std::string source_file;
+    int source_line = 0;
+
+    /// One line for people: `kernel k, block (0,0,0), thread (3,0,0), ptx line 12 (ld.shared.u32), file.cu:7: ...`.
+    std::string text() const;
+    std::string json() const;
+};
+
+/// Something PTX may ask for and the machine refuses. The message begins with `tests/emulated_gpu: `.
+class NotEmulated : public std::runtime_error {
+public:
+    explicit NotEmulated(const std::string& what) : std::runtime_error("tests/emulated_gpu: " + what) {}
+};
+
+/// `text` with quotes, backslashes and control characters escaped as JSON wants.
+std::string json_string(const std::string& text);
+
+}  // namespace emulated_gpu

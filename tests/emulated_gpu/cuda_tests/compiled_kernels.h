@@ -1,0 +1,77 @@
+#pragma once
+
+#include "tests/emulated_gpu/cuda_tests/machine.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace emulated_gpu {
+
+/// Packs kernel arguments at their natural alignment.
+class Parameters {
+public:
+    template <class T>
+    Parameters& add(T value) {
+        while (bytes_.size() % sizeof(T) != 0) bytes_.push_back(0);
+        const size_t at = bytes_.size();
+        bytes_.resize(at + sizeof(T));
+        std::memcpy(bytes_.data() + at, &value, sizeof(T));
+        return *this;
+    }
+    const std::vector<uint8_t>& bytes() const { return bytes_; }
+
+private:
+    std::vector<uint8_t> bytes_;
+};
+
+inline std::vector<float> random_floats(size_t count, uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<float> values(count);
+    for (float& value : values) value = uniform(random);
+    return values;
+}
+
+/// Rounds to bf16 by the bits, independently of the machine's own conversions.
+inline uint16_t to_bf16(float value) {
+    const auto bits = std::bit_cast<uint32_t>(value);
+    return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+inline float from_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+/// One launch of the GEMM source's kernel on random matrices, and how far it is from a product in f64.
+struct GemmRun {
+    LaunchResult result;
+    double worst_error = 0;
+};
+inline GemmRun run_gemm(Machine& machine, uint32_t m, uint32_t n, uint32_t k, uint32_t threads = 128) {
+    std::vector<uint16_t> a;
+    std::vector<uint16_t> b;
+    for (const float value : random_floats(size_t{m} * k, 1)) a.push_back(to_bf16(value));
+    for (const float value : random_floats(size_t{k} * n, 2)) b.push_back(to_bf16(value));
+    const uint64_t device_a = machine.upload(a, "A");
+    const uint64_t device_b = machine.upload(b, "B");
+    const uint64_t device_c = machine.upload(std::vector<float>(size_t{m} * n, NAN), "C");
+    LaunchShape shape;
+    shape.grid = {(n + 63) / 64, (m + 63) / 64, 1};
+    shape.block = {threads, 1, 1};
+    shape.parameters = Parameters().add(device_a).add(device_b).add(device_c).add(m).add(n).add(k).bytes();
+    GemmRun run;
+    run.result = run_kernel(*machine.module().kernels.at("gemm"), shape, machine.memory(), machine.options, {});
+    const std::vector<float> c = machine.download<float>(device_c, size_t{m} * n);
+    for (size_t row = 0; row < m; ++row) {
+        for (size_t column = 0; column < n; ++column) {
+            double sum = 0;
+            for (size_t i = 0; i < k; ++i) sum += double{from_bf16(a[row * k + i])} * from_bf16(b[i * n + column]);
+            const double error = std::fabs(c[row * n + column] - sum);
+            if (!(error <= run.worst_error)) run.worst_error = std::isnan(error) ? INFINITY : error;
+        }
+    }
+    for (const uint64_t address : {device_a, device_b, device_c}) machine.memory().release(address);
+    return run;
+}
+
+}  // namespace emulated_gpu
