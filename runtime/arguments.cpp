@@ -190,6 +190,37 @@ std::vector<const Argument*> match_arguments(const frontend::KernelSignature& si
     return matched;
 }
 
+void check_elements(const frontend::KernelSignature& signature,
+                    const std::map<std::string, frontend::GenericValue>& generics,
+                    std::span<const Argument* const> matched) {
+    /// What a generic type was found to be, and where: "`a` has f32 (T)".
+    struct Known {
+        ir::ScalarType type;
+        std::string text;
+    };
+    std::map<std::string, Known> known;
+    for (const auto& [name, value] : generics) {
+        const auto* type = std::get_if<ir::ScalarType>(&value);
+        if (type != nullptr) known.emplace(name, Known{*type, fmt::format("{} is {}", name, ir::name(*type))});
+    }
+    for (std::size_t i = 0; i < matched.size(); ++i) {
+        const frontend::ParameterSignature& parameter = signature.parameters[i];
+        if (matched[i] == nullptr || !parameter.is_tensor) continue;
+        const ir::ScalarType given = to_scalar_type(std::get<Tensor>(matched[i]->value).dtype);
+        const auto declared = ir::scalar_type_named(parameter.element);
+        const Known expected =
+            declared
+                ? Known{*declared, fmt::format("the kernel takes {}", ir::name(*declared))}
+                : known
+                      .try_emplace(parameter.element, Known{given, fmt::format("`{}` has {} ({})", parameter.name,
+                                                                               ir::name(given), parameter.element)})
+                      .first->second;
+        if (given == expected.type) continue;
+        throw user_error(
+            fmt::format("`{}` has elements of type {} where {}", parameter.name, ir::name(given), expected.text));
+    }
+}
+
 std::map<std::string, frontend::ParameterRequest> describe_arguments(const frontend::KernelSignature& signature,
                                                                      std::span<const Argument* const> matched) {
     std::map<std::string, frontend::ParameterRequest> requests;

@@ -2,6 +2,7 @@
 // of them, and their final form.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,12 @@ DType to_dtype(ir::ScalarType type);
 /// or doubled name, too many arguments, a number for a tensor or a tensor for a number, a missing argument.
 std::vector<const Argument*> match_arguments(const frontend::KernelSignature& signature,
                                              std::span<const Argument> arguments);
+
+/// Throws Error(user), naming both places, if a tensor's element type is not the declared one, not the one the host gave
+/// its generic, or not that of an earlier tensor with the same generic.
+void check_elements(const frontend::KernelSignature& signature,
+                    const std::map<std::string, frontend::GenericValue>& generics,
+                    std::span<const Argument* const> matched);
 
 /// What the specialisation depends on: presence, element types, the sizes that generics are deduced from (others are
 /// kDynamic), and the axis of stride 1. Pointers are not looked at.

@@ -130,6 +130,7 @@ frontend::Request KernelState::base_request() const {
 }
 
 frontend::Request KernelState::request(const DeviceBackend& backend, std::span<const Argument* const> matched) const {
+    check_elements(*signature_, generics_, matched);
     frontend::Request request = base_request();
     request.parameters = describe_arguments(*signature_, matched);
     request.targets = backend.schedule_names();
