@@ -1,6 +1,10 @@
 // The public classes of include/kiln, each a thin handle on runtime/state.h.
 #include <fmt/format.h>
 
+#include <new>
+#include <type_traits>
+
+#include "ir/support/internal_error.h"
 #include "kiln/kiln.hpp"
 #include "runtime/backend.h"
 #include "runtime/state.h"
@@ -9,11 +13,28 @@ namespace kiln {
 
 namespace {
 
-/// Runs `action` and hands an Error out as a value.
-template <class T, class Action>
-Result<T> attempt(const Action& action) {
+/// Runs `action`; what is thrown inside Kiln leaves as an Error. Exceptions of the host's own (from a TextReader) pass.
+template <class Action>
+auto translated(const Action& action) {
     try {
         return action();
+    } catch (const support::InternalError& error) {
+        throw Error(ErrorKind::internal, error.what());
+    } catch (const std::bad_alloc&) {
+        throw Error(ErrorKind::device, "there is not enough memory");
+    }
+}
+
+/// Runs `action` and hands an Error out as a value.
+template <class Action>
+auto attempt(const Action& action) -> Result<decltype(action())> {
+    try {
+        if constexpr (std::is_void_v<decltype(action())>) {
+            action();
+            return {};
+        } else {
+            return action();
+        }
     } catch (const Error& error) {
         return error;
     }
@@ -21,18 +42,25 @@ Result<T> attempt(const Action& action) {
 
 }  // namespace
 
-const char* version() { return KILN_VERSION; }
+const char* version() {
+    return KILN_VERSION;
+}
 
-std::string_view name(DType dtype) { return ir::name(runtime::to_scalar_type(dtype)); }
+std::string_view name(DType dtype) {
+    return ir::name(runtime::to_scalar_type(dtype));
+}
 
 DType dtype_from_dlpack(int code, int bits, int lanes) {
-    // Codes of DLDataTypeCode in dlpack.h: 0 int, 1 uint, 2 float, 4 bfloat, 6 bool.
+    // Codes of DLDataTypeCode in dlpack.h: 0 int, 1 uint, 2 float, 4 bfloat, 6 bool, 10 f8e4m3fn, 12 f8e5m2, 14
+    // f8e8m0fnu.
     struct Row {
         int code, bits;
         DType dtype;
     };
-    constexpr Row kRows[] = {{0, 8, i8},   {0, 16, i16}, {0, 32, i32}, {0, 64, i64},  {1, 8, u8},   {1, 16, u16}, {1, 32, u32},
-                             {1, 64, u64}, {2, 16, f16}, {2, 32, f32}, {2, 64, f64}, {4, 16, bf16}, {6, 8, boolean}};
+    constexpr Row kRows[] = {{0, 8, i8},      {0, 16, i16},    {0, 32, i32},    {0, 64, i64},
+                             {1, 8, u8},      {1, 16, u16},    {1, 32, u32},    {1, 64, u64},
+                             {2, 16, f16},    {2, 32, f32},    {2, 64, f64},    {4, 16, bf16},
+                             {6, 8, boolean}, {10, 8, f8e4m3}, {12, 8, f8e5m2}, {14, 8, f8e8m0}};
     for (const Row& row : kRows) {
         if (row.code == code && row.bits == bits && lanes == 1) return row.dtype;
     }
@@ -40,8 +68,19 @@ DType dtype_from_dlpack(int code, int bits, int lanes) {
                                              code, bits, lanes));
 }
 
+void check_dlpack_device(int device_type) {
+    // Of DLDeviceType: 1 CPU, 3 and 11 host memory pinned by CUDA and ROCm, 13 managed by CUDA.
+    for (const int readable : {1, 3, 11, 13}) {
+        if (device_type == readable) return;
+    }
+    throw Error(ErrorKind::user,
+                fmt::format("the DLPack tensor lies on a device of type {}, whose memory the CPU cannot "
+                            "read: copy it to the CPU first",
+                            device_type));
+}
+
 Device Device::open(const std::string& name) {
-    std::shared_ptr<runtime::DeviceBackend> backend = runtime::open_backend(name);
+    std::shared_ptr<runtime::DeviceBackend> backend = translated([&] { return runtime::open_backend(name); });
     if (backend == nullptr) {
         throw Error(ErrorKind::device, fmt::format("there is no device `{}`; this build knows: {}", name,
                                                    fmt::join(runtime::available_backends(), ", ")));
@@ -50,19 +89,34 @@ Device Device::open(const std::string& name) {
 }
 
 Result<Device> Device::try_open(const std::string& name) {
-    return attempt<Device>([&] { return open(name); });
+    return attempt([&] { return open(name); });
 }
 
-std::vector<std::string> Device::available() { return runtime::available_backends(); }
-const std::string& Device::name() const { return backend_->name(); }
-const std::string& Device::description() const { return backend_->description(); }
-std::int64_t Device::units() const { return backend_->units(); }
-Stream Device::stream() const { return Stream(backend_); }
+std::vector<std::string> Device::available() {
+    return runtime::available_backends();
+}
+const std::string& Device::name() const {
+    return backend_->name();
+}
+const std::string& Device::description() const {
+    return backend_->description();
+}
+std::int64_t Device::units() const {
+    return backend_->units();
+}
+Stream Device::stream() const {
+    return Stream(backend_);
+}
 
-void Stream::synchronise() const { backend_->synchronise(); }
+void Stream::synchronise() const {
+    backend_->synchronise();
+}
 
 Module Module::from_file(const std::string& path) {
-    return Module(std::make_shared<runtime::ModuleState>(path, runtime::with_standard_library(frontend::read_file)));
+    return translated([&] {
+        return Module(
+            std::make_shared<runtime::ModuleState>(path, runtime::with_standard_library(frontend::read_file)));
+    });
 }
 
 Module Module::from_text(const std::string& text, const std::string& name, const TextReader& reader) {
@@ -70,15 +124,16 @@ Module Module::from_text(const std::string& text, const std::string& name, const
         if (path == name) return text;
         return reader ? reader(path) : frontend::read_file(path);
     };
-    return Module(std::make_shared<runtime::ModuleState>(name, runtime::with_standard_library(serve)));
+    return translated(
+        [&] { return Module(std::make_shared<runtime::ModuleState>(name, runtime::with_standard_library(serve))); });
 }
 
 Result<Module> Module::try_from_file(const std::string& path) {
-    return attempt<Module>([&] { return from_file(path); });
+    return attempt([&] { return from_file(path); });
 }
 
 Result<Module> Module::try_from_text(const std::string& text, const std::string& name, const TextReader& reader) {
-    return attempt<Module>([&] { return from_text(text, name, reader); });
+    return attempt([&] { return from_text(text, name, reader); });
 }
 
 std::vector<std::string> Module::kernels() const {
@@ -88,29 +143,39 @@ std::vector<std::string> Module::kernels() const {
 }
 
 Kernel Module::kernel(const std::string& name, const std::vector<Generic>& generics) const {
-    return Kernel(std::make_shared<runtime::KernelState>(state_, name, generics));
+    return translated([&] { return Kernel(std::make_shared<runtime::KernelState>(state_, name, generics)); });
 }
 
-const std::string& Kernel::name() const { return state_->name(); }
+Result<Kernel> Module::try_kernel(const std::string& name, const std::vector<Generic>& generics) const {
+    return attempt([&] { return kernel(name, generics); });
+}
+
+const std::string& Kernel::name() const {
+    return state_->name();
+}
 
 void Kernel::launch_with(const Stream& stream, std::span<const Argument> arguments) const {
     prepare_with(stream, arguments).launch();
 }
 
 Result<void> Kernel::try_launch_with(const Stream& stream, std::span<const Argument> arguments) const {
-    try {
-        launch_with(stream, arguments);
-        return {};
-    } catch (const Error& error) {
-        return error;
-    }
+    return attempt([&] { launch_with(stream, arguments); });
 }
 
 PreparedLaunch Kernel::prepare_with(const Stream& stream, std::span<const Argument> arguments) const {
-    return PreparedLaunch(state_->prepare(*stream.backend(), arguments));
+    return translated([&] { return PreparedLaunch(state_->prepare(*stream.backend(), arguments)); });
 }
 
-void PreparedLaunch::launch() const { state_->bound().run(); }
-const LaunchInfo& PreparedLaunch::info() const { return state_->info(); }
+Result<PreparedLaunch> Kernel::try_prepare_with(const Stream& stream, std::span<const Argument> arguments) const {
+    return attempt([&] { return prepare_with(stream, arguments); });
+}
+
+void PreparedLaunch::launch() const {
+    translated([&] { state_->bound().run(); });
+}
+
+const LaunchInfo& PreparedLaunch::info() const {
+    return state_->info();
+}
 
 }  // namespace kiln

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
 
 #include "ir/semantics.h"
@@ -15,13 +13,9 @@ namespace kiln::runtime {
 
 namespace {
 
-constexpr std::array kDTypes = {
-    DType::boolean, DType::i8,  DType::i16, DType::i32,    DType::i64,    DType::u8,     DType::u16,   DType::u32,
-    DType::u64,     DType::f16, DType::bf16, DType::f32,   DType::f64,    DType::i4,     DType::u4,    DType::f4e2m1,
-    DType::f8e4m3,  DType::f8e5m2, DType::f8e8m0,
-};
-
-Error user_error(const std::string& message) { return Error(ErrorKind::user, message); }
+Error user_error(const std::string& message) {
+    return Error(ErrorKind::user, message);
+}
 
 std::size_t parameter_named(const frontend::KernelSignature& signature, std::string_view name) {
     std::vector<std::string_view> names;
@@ -34,13 +28,18 @@ std::size_t parameter_named(const frontend::KernelSignature& signature, std::str
                                  nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest)));
 }
 
+std::string axes_text(std::size_t rank) {
+    return rank == 1 ? "1 axis" : fmt::format("{} axes", rank);
+}
+
 void check_form(const frontend::ParameterSignature& parameter, const Argument& argument) {
     const bool is_tensor = std::holds_alternative<Tensor>(argument.value);
     if (parameter.is_tensor && !is_tensor) {
         throw user_error(fmt::format("`{}` is a tensor, and a number was given", parameter.name));
     }
     if (!parameter.is_tensor && is_tensor) {
-        throw user_error(fmt::format("`{}` is a number ({}), and a tensor was given", parameter.name, parameter.element));
+        throw user_error(
+            fmt::format("`{}` is a number ({}), and a tensor was given", parameter.name, parameter.element));
     }
     if (!is_tensor) return;
     const Tensor& tensor = std::get<Tensor>(argument.value);
@@ -49,8 +48,8 @@ void check_form(const frontend::ParameterSignature& parameter, const Argument& a
                                      tensor.strides.size()));
     }
     if (tensor.sizes.size() != parameter.sizes.size()) {
-        throw user_error(fmt::format("`{}` has {} axes in `{}`, and a tensor of {} was given", parameter.name,
-                                     parameter.sizes.size(), "the kernel", tensor.sizes.size()));
+        throw user_error(fmt::format("`{}` has {} in the kernel, and a tensor of {} was given", parameter.name,
+                                     axes_text(parameter.sizes.size()), axes_text(tensor.sizes.size())));
     }
     for (std::size_t axis = 0; axis < tensor.sizes.size(); ++axis) {
         if (tensor.sizes[axis] < 0) {
@@ -74,34 +73,18 @@ ir::Shape deducing_sizes(const frontend::KernelSignature& signature, const front
     ir::Shape sizes;
     for (std::size_t axis = 0; axis < tensor.sizes.size(); ++axis) {
         const std::string& name = parameter.sizes[axis].name;
-        const bool is_generic = std::any_of(signature.generics.begin(), signature.generics.end(), [&](const auto& generic) {
-            return !name.empty() && generic.name == name;
-        });
+        const bool is_generic = std::any_of(signature.generics.begin(), signature.generics.end(),
+                                            [&](const auto& generic) { return !name.empty() && generic.name == name; });
         sizes.push_back(is_generic ? tensor.sizes[axis] : ir::kDynamic);
     }
     return sizes;
 }
 
-ir::Scalar integer_argument(const std::string& name, ir::ScalarType type, std::int64_t value) {
-    const ir::Scalar wrapped = ir::Scalar::integer(type, value);
-    const bool fits = wrapped.as_int64() == value && !(value < 0 && ir::scalar_class(type) == ir::ScalarClass::Unsigned);
-    if (!fits) throw user_error(fmt::format("`{}` is {}, which {} cannot hold", name, value, ir::name(type)));
-    return wrapped;
-}
-
 ir::Scalar number_argument(const std::string& name, ir::ScalarType type, const Argument& argument) {
-    if (const bool* truth = std::get_if<bool>(&argument.value)) {
-        if (type == ir::ScalarType::Bool) return ir::Scalar::boolean(*truth);
-        throw user_error(fmt::format("`{}` is {}, and a bool was given", name, ir::name(type)));
-    }
-    if (const auto* integer = std::get_if<std::int64_t>(&argument.value)) {
-        if (ir::is_integer(type)) return integer_argument(name, type, *integer);
-        if (ir::is_float(type)) return ir::convert(ir::OpKind::Convert, ir::Scalar::int64(*integer), type);
-    }
-    if (const double* real = std::get_if<double>(&argument.value)) {
-        if (ir::is_float(type)) return ir::round_to(type, *real);
-    }
-    throw user_error(fmt::format("`{}` is {}, and a number of another kind was given", name, ir::name(type)));
+    if (const bool* truth = std::get_if<bool>(&argument.value)) return number_of_type(name, type, *truth);
+    if (const auto* integer = std::get_if<std::int64_t>(&argument.value)) return number_of_type(name, type, *integer);
+    if (const auto* natural = std::get_if<std::uint64_t>(&argument.value)) return number_of_type(name, type, *natural);
+    return number_of_type(name, type, std::get<double>(argument.value));
 }
 
 ir::TensorView view_of(const Tensor& tensor) {
@@ -116,35 +99,64 @@ void check_overlap(const std::string& written, const std::string& other, Overlap
         throw user_error(fmt::format("elements of `{}` share memory with each other, and it is written", written));
     }
     if (result == Overlap::Some) {
-        throw user_error(fmt::format("`{}` and `{}` share elements, and `{}` is written: use a kernel with `inout`, or "
-                                     "separate memory", written, other, written));
+        throw user_error(
+            fmt::format("`{}` and `{}` share elements, and `{}` is written: use a kernel with `inout`, or "
+                        "separate memory",
+                        written, other, written));
     }
-    throw user_error(fmt::format("`{}` and `{}` lie in one range of memory, `{}` is written, and whether they share "
-                                 "elements is undecided: use separate memory", written, other, written));
+    throw user_error(
+        fmt::format("`{}` and `{}` lie in one range of memory, `{}` is written, and whether they share "
+                    "elements is undecided: use separate memory",
+                    written, other, written));
 }
 
-void check_aliasing(const ir::Kernel& kernel, std::span<const ir::Argument> arguments) {
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const auto* written = std::get_if<ir::TensorView>(&arguments[i]);
-        if (written == nullptr || kernel.type(kernel.parameters[i].value).access == ir::Access::In) continue;
-        check_overlap(kernel.parameters[i].name, kernel.parameters[i].name, self_overlap(*written));
-        for (std::size_t j = 0; j < arguments.size(); ++j) {
-            const auto* other = std::get_if<ir::TensorView>(&arguments[j]);
-            if (i == j || other == nullptr) continue;
-            check_overlap(kernel.parameters[i].name, kernel.parameters[j].name, overlap(*written, *other));
-        }
-    }
+Error wrong_kind(const std::string& name, ir::ScalarType type, std::string_view given) {
+    return user_error(fmt::format("`{}` is {}, and {} was given", name, ir::name(type), given));
+}
+
+Error out_of_range(const std::string& name, ir::ScalarType type, const std::string& value) {
+    return user_error(fmt::format("`{}` is {}, which {} cannot hold", name, value, ir::name(type)));
 }
 
 }  // namespace
 
-ir::ScalarType to_scalar_type(DType dtype) { return static_cast<ir::ScalarType>(dtype); }
-DType to_dtype(ir::ScalarType type) { return static_cast<DType>(type); }
+ir::ScalarType to_scalar_type(DType dtype) {
+    return static_cast<ir::ScalarType>(dtype);
+}
+DType to_dtype(ir::ScalarType type) {
+    return static_cast<DType>(type);
+}
 
-// The public enum and the IR's stand in one order; each row of the table is checked here.
-#define KILN_SCALAR(Kind, ...) \
-    static_assert(static_cast<int>(kDTypes[static_cast<int>(ir::ScalarType::Kind)]) == static_cast<int>(ir::ScalarType::Kind));
-#include "ir/scalar_types.def"
+ir::Scalar number_of_type(const std::string& name, ir::ScalarType type, bool value) {
+    if (type != ir::ScalarType::Bool) throw wrong_kind(name, type, "a bool");
+    return ir::Scalar::boolean(value);
+}
+
+ir::Scalar number_of_type(const std::string& name, ir::ScalarType type, std::int64_t value) {
+    if (ir::is_float(type)) return ir::convert(ir::OpKind::Convert, ir::Scalar::int64(value), type);
+    if (!ir::is_integer(type)) throw wrong_kind(name, type, "an integer");
+    const ir::Scalar wrapped = ir::Scalar::integer(type, value);
+    const bool fits =
+        wrapped.as_int64() == value && !(value < 0 && ir::scalar_class(type) == ir::ScalarClass::Unsigned);
+    if (!fits) throw out_of_range(name, type, fmt::format("{}", value));
+    return wrapped;
+}
+
+ir::Scalar number_of_type(const std::string& name, ir::ScalarType type, std::uint64_t value) {
+    if (value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+        return number_of_type(name, type, static_cast<std::int64_t>(value));
+    }
+    const ir::Scalar whole{ir::ScalarType::U64, value};
+    if (type == ir::ScalarType::U64) return whole;
+    if (ir::is_float(type)) return ir::convert(ir::OpKind::Convert, whole, type);
+    if (!ir::is_integer(type)) throw wrong_kind(name, type, "an integer");
+    throw out_of_range(name, type, fmt::format("{}", value));
+}
+
+ir::Scalar number_of_type(const std::string& name, ir::ScalarType type, double value) {
+    if (!ir::is_float(type)) throw wrong_kind(name, type, "a floating-point number");
+    return ir::round_to(type, value);
+}
 
 std::vector<const Argument*> match_arguments(const frontend::KernelSignature& signature,
                                              std::span<const Argument> arguments) {
@@ -153,7 +165,8 @@ std::vector<const Argument*> match_arguments(const frontend::KernelSignature& si
     bool named = false;
     for (const Argument& argument : arguments) {
         if (argument.name.empty() && named) {
-            throw user_error(fmt::format("an argument by position follows one by name in the launch of `{}`", signature.name));
+            throw user_error(
+                fmt::format("an argument by position follows one by name in the launch of `{}`", signature.name));
         }
         named |= !argument.name.empty();
         const std::size_t index = named ? parameter_named(signature, argument.name) : place++;
@@ -175,6 +188,37 @@ std::vector<const Argument*> match_arguments(const frontend::KernelSignature& si
         }
     }
     return matched;
+}
+
+void check_elements(const frontend::KernelSignature& signature,
+                    const std::map<std::string, frontend::GenericValue>& generics,
+                    std::span<const Argument* const> matched) {
+    /// What a generic type was found to be, and where: "`a` has f32 (T)".
+    struct Known {
+        ir::ScalarType type;
+        std::string text;
+    };
+    std::map<std::string, Known> known;
+    for (const auto& [name, value] : generics) {
+        const auto* type = std::get_if<ir::ScalarType>(&value);
+        if (type != nullptr) known.emplace(name, Known{*type, fmt::format("{} is {}", name, ir::name(*type))});
+    }
+    for (std::size_t i = 0; i < matched.size(); ++i) {
+        const frontend::ParameterSignature& parameter = signature.parameters[i];
+        if (matched[i] == nullptr || !parameter.is_tensor) continue;
+        const ir::ScalarType given = to_scalar_type(std::get<Tensor>(matched[i]->value).dtype);
+        const auto declared = ir::scalar_type_named(parameter.element);
+        const Known expected =
+            declared
+                ? Known{*declared, fmt::format("the kernel takes {}", ir::name(*declared))}
+                : known
+                      .try_emplace(parameter.element, Known{given, fmt::format("`{}` has {} ({})", parameter.name,
+                                                                               ir::name(given), parameter.element)})
+                      .first->second;
+        if (given == expected.type) continue;
+        throw user_error(
+            fmt::format("`{}` has elements of type {} where {}", parameter.name, ir::name(given), expected.text));
+    }
 }
 
 std::map<std::string, frontend::ParameterRequest> describe_arguments(const frontend::KernelSignature& signature,
@@ -213,6 +257,19 @@ std::string argument_key(const frontend::KernelSignature& signature, std::span<c
     return key;
 }
 
+void check_aliasing(const ir::Kernel& kernel, std::span<const ir::Argument> arguments) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const auto* written = std::get_if<ir::TensorView>(&arguments[i]);
+        if (written == nullptr || kernel.type(kernel.parameters[i].value).access == ir::Access::In) continue;
+        check_overlap(kernel.parameters[i].name, kernel.parameters[i].name, self_overlap(*written));
+        for (std::size_t j = 0; j < arguments.size(); ++j) {
+            const auto* other = std::get_if<ir::TensorView>(&arguments[j]);
+            if (i == j || other == nullptr) continue;
+            check_overlap(kernel.parameters[i].name, kernel.parameters[j].name, overlap(*written, *other));
+        }
+    }
+}
+
 std::vector<ir::Argument> bind_arguments(const frontend::Specialisation& specialisation,
                                          std::span<const Argument* const> matched) {
     const ir::Kernel& kernel = specialisation.kernel;
@@ -224,13 +281,13 @@ std::vector<ir::Argument> bind_arguments(const frontend::Specialisation& special
             arguments.emplace_back(view_of(std::get<Tensor>(matched[i]->value)));
         } else if (matched[i] != nullptr) {
             arguments.emplace_back(number_argument(parameter.name, type.element, *matched[i]));
-        } else if (const auto found = specialisation.defaults.find(parameter.name); found != specialisation.defaults.end()) {
+        } else if (const auto found = specialisation.defaults.find(parameter.name);
+                   found != specialisation.defaults.end()) {
             arguments.emplace_back(found->second);
         } else {
             arguments.emplace_back(std::monostate{});
         }
     }
-    check_aliasing(kernel, arguments);
     return arguments;
 }
 

@@ -1,7 +1,8 @@
-// A caller's arguments against a kernel's parameters: matching by place and name, what a specialisation needs to know of
-// them, and their final form.
+// A caller's arguments against a kernel's parameters: matching by place and name, what a specialisation needs to know
+// of them, and their final form.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,12 @@ DType to_dtype(ir::ScalarType type);
 std::vector<const Argument*> match_arguments(const frontend::KernelSignature& signature,
                                              std::span<const Argument> arguments);
 
+/// Throws Error(user), naming both places, if a tensor's element type is not the declared one, not the one the host gave
+/// its generic, or not that of an earlier tensor with the same generic.
+void check_elements(const frontend::KernelSignature& signature,
+                    const std::map<std::string, frontend::GenericValue>& generics,
+                    std::span<const Argument* const> matched);
+
 /// What the specialisation depends on: presence, element types, the sizes that generics are deduced from (others are
 /// kDynamic), and the axis of stride 1. Pointers are not looked at.
 std::map<std::string, frontend::ParameterRequest> describe_arguments(const frontend::KernelSignature& signature,
@@ -29,10 +36,20 @@ std::map<std::string, frontend::ParameterRequest> describe_arguments(const front
 /// Text that is equal exactly when describe_arguments gives the same; the key of the in-memory look-up.
 std::string argument_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched);
 
-/// Arguments in the form a launch takes: numbers converted to the parameter's type (an integer must be in range; a
-/// number left out takes its default), and outputs checked against sharing an element with another argument or with
-/// themselves. Throws Error(user).
+/// A host's number as a value of the type that parameter or generic `name` declares: floats take any number but a bool,
+/// integers an integer in range, bools a bool. Throws Error(user).
+ir::Scalar number_of_type(const std::string& name, ir::ScalarType type, bool value);
+ir::Scalar number_of_type(const std::string& name, ir::ScalarType type, std::int64_t value);
+ir::Scalar number_of_type(const std::string& name, ir::ScalarType type, std::uint64_t value);
+ir::Scalar number_of_type(const std::string& name, ir::ScalarType type, double value);
+
+/// Arguments in the form a launch takes: numbers converted to the parameter's type; one left out takes its default.
+/// Throws Error(user).
 std::vector<ir::Argument> bind_arguments(const frontend::Specialisation& specialisation,
                                          std::span<const Argument* const> matched);
+
+/// Throws Error(user) if an output shares an element with another argument or with itself, or if that is undecided.
+/// The arguments must have passed ir::prepare_launch.
+void check_aliasing(const ir::Kernel& kernel, std::span<const ir::Argument> arguments);
 
 }  // namespace kiln::runtime

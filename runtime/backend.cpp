@@ -17,12 +17,15 @@ std::vector<ir::ValueId> launch_values(const ir::Kernel& kernel) {
 
 std::shared_ptr<DeviceBackend> open_backend(const std::string& name) {
     if (name.empty() || name == "cpu") {
-        static const std::shared_ptr<DeviceBackend> cpu = cpu::make_backend();
-        return cpu;
+        // Never destroyed: a handle in a static object of the host may outlive everything here.
+        static const auto* const cpu = new std::shared_ptr<DeviceBackend>(cpu::make_backend());
+        return *cpu;
     }
     return nullptr;
 }
 
-std::vector<std::string> available_backends() { return {"cpu"}; }
+std::vector<std::string> available_backends() {
+    return {"cpu"};
+}
 
 }  // namespace kiln::runtime

@@ -1,9 +1,9 @@
 #include "runtime/compiled_kernel.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "ir/passes/pipeline.h"
-#include "ir/support/internal_error.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "kiln/error.hpp"
@@ -57,23 +57,34 @@ std::string content_key(const ir::Kernel& kernel, const DeviceBackend& backend) 
     return key.finish();
 }
 
+/// Whether the phases of an entry can be those of this kernel: a launch indexes with them.
+bool belongs_to(const std::vector<PhaseEntry>& phases, const ir::Kernel& kernel) {
+    if (phases.size() != kernel.phases.size()) return false;
+    const std::size_t values = launch_values(kernel).size();
+    return std::all_of(phases.begin(), phases.end(), [&](const PhaseEntry& phase) {
+        return std::all_of(phase.values.begin(), phase.values.end(),
+                           [&](std::uint32_t place) { return place < values; });
+    });
+}
+
 /// Loads code that a cache entry holds. An entry whose code is refused is removed, so that it is rebuilt.
-std::unique_ptr<LoadedKernel> load_cached(const std::string& key, const DeviceBackend& backend,
-                                          const KernelCache& cache) {
+std::unique_ptr<LoadedKernel> load_cached(const std::string& key, const ir::Kernel& kernel,
+                                          const DeviceBackend& backend, const KernelCache& cache) {
     std::optional<CacheEntry> entry = cache.find(key);
     if (!entry) return nullptr;
     std::optional<std::vector<PhaseEntry>> phases = decode_phases(entry->metadata);
     std::string reason;
     std::unique_ptr<LoadedKernel> code;
-    if (phases) code = backend.load({std::move(entry->code), std::move(*phases)}, reason);
+    if (phases && belongs_to(*phases, kernel)) {
+        code = backend.load({std::move(entry->code), std::move(*phases)}, reason);
+    }
     if (code == nullptr) cache.remove(key);
     return code;
 }
 
-/// The code of a kernel with bodies: from the cache, or compiled and stored there.
-std::unique_ptr<LoadedKernel> load_or_compile(const ir::Kernel& kernel, const std::string& key,
-                                              const DeviceBackend& backend, const KernelCache& cache) {
-    if (std::unique_ptr<LoadedKernel> code = load_cached(key, backend, cache)) return code;
+/// The code of a kernel with bodies, compiled and stored in the cache.
+std::unique_ptr<LoadedKernel> compile_and_store(const ir::Kernel& kernel, const std::string& key,
+                                                const DeviceBackend& backend, const KernelCache& cache) {
     const Artifact artifact = backend.compile(kernel);
     cache.store(key, {encode(artifact.phases), artifact.code});
     std::string reason;
@@ -107,7 +118,8 @@ std::shared_ptr<CompiledKernel> find_on_disk(const std::string& key, const Devic
         cache.remove(key);
         return nullptr;
     }
-    std::unique_ptr<LoadedKernel> code = load_cached(metadata->content_key, backend, cache);
+    std::unique_ptr<LoadedKernel> code =
+        load_cached(metadata->content_key, metadata->specialisation.kernel, backend, cache);
     if (code == nullptr) return nullptr;
     auto compiled = std::make_shared<CompiledKernel>();
     compiled->info = make_info(metadata->specialisation, key, LaunchInfo::Source::disk);
@@ -124,10 +136,14 @@ std::shared_ptr<CompiledKernel> build(const frontend::Program& program, const fr
     metadata.facts = body_facts(kernel);
     metadata.content_key = content_key(kernel, backend);
     auto compiled = std::make_shared<CompiledKernel>();
-    compiled->code = load_or_compile(kernel, metadata.content_key, backend, cache);
+    compiled->code = load_cached(metadata.content_key, kernel, backend, cache);
+    const auto source = compiled->code != nullptr ? LaunchInfo::Source::disk : LaunchInfo::Source::compiled;
+    if (compiled->code == nullptr) {
+        compiled->code = compile_and_store(kernel, metadata.content_key, backend, cache);
+    }
     drop_bodies(kernel);
     cache.store(key, {encode(metadata), {}});
-    compiled->info = make_info(metadata.specialisation, key, LaunchInfo::Source::compiled);
+    compiled->info = make_info(metadata.specialisation, key, source);
     compiled->specialisation = std::move(metadata.specialisation);
     compiled->facts = metadata.facts;
     return compiled;
@@ -153,15 +169,11 @@ frontend::Specialisation specialise_kernel(const frontend::Program& program, con
 std::shared_ptr<const CompiledKernel> compile_kernel(const frontend::Program& program, const frontend::Request& request,
                                                      const DeviceBackend& backend, const KernelCache& cache) {
     const auto start = std::chrono::steady_clock::now();
-    try {
-        const std::string key = request_key(program, request, backend);
-        std::shared_ptr<CompiledKernel> compiled = find_on_disk(key, backend, cache);
-        if (compiled == nullptr) compiled = build(program, request, key, backend, cache);
-        compiled->info.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        return compiled;
-    } catch (const support::InternalError& error) {
-        throw Error(ErrorKind::internal, error.what());
-    }
+    const std::string key = request_key(program, request, backend);
+    std::shared_ptr<CompiledKernel> compiled = find_on_disk(key, backend, cache);
+    if (compiled == nullptr) compiled = build(program, request, key, backend, cache);
+    compiled->info.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return compiled;
 }
 
 }  // namespace kiln::runtime

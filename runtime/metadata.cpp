@@ -1,8 +1,10 @@
 #include "runtime/metadata.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "ir/text.h"
+#include "runtime/backend.h"
 
 namespace kiln::runtime {
 
@@ -10,7 +12,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json to_json(ir::Scalar scalar) { return {std::string(ir::name(scalar.type)), scalar.bits}; }
+Json to_json(ir::Scalar scalar) {
+    return {std::string(ir::name(scalar.type)), scalar.bits};
+}
 
 ir::ScalarType scalar_type(const Json& json) {
     const auto type = ir::scalar_type_named(json.get<std::string>());
@@ -18,7 +22,9 @@ ir::ScalarType scalar_type(const Json& json) {
     return *type;
 }
 
-ir::Scalar to_scalar(const Json& json) { return {scalar_type(json.at(0)), json.at(1).get<std::uint64_t>()}; }
+ir::Scalar to_scalar(const Json& json) {
+    return {scalar_type(json.at(0)), json.at(1).get<std::uint64_t>()};
+}
 
 Json to_json(const frontend::GenericValue& value) {
     if (const auto* type = std::get_if<ir::ScalarType>(&value)) return {{"type", std::string(ir::name(*type))}};
@@ -44,7 +50,9 @@ std::map<std::string, ir::Scalar> to_scalars(const Json& json) {
     return scalars;
 }
 
-Json to_json(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
+Json to_json(const std::optional<double>& number) {
+    return number ? Json(*number) : Json(nullptr);
+}
 
 std::optional<double> to_optional(const Json& json) {
     return json.is_null() ? std::nullopt : std::optional(json.get<double>());
@@ -90,6 +98,18 @@ std::optional<ir::Kernel> parse_kernel(const std::string& text) {
     return kernel;
 }
 
+/// Whether the places that the facts name are launch values of this kernel: verification indexes with them.
+bool belong_together(const BodyFacts& facts, const ir::Kernel& kernel) {
+    const std::size_t count = launch_values(kernel).size();
+    const auto are_places = [&](const std::vector<std::uint32_t>& places) {
+        return std::all_of(places.begin(), places.end(), [&](std::uint32_t place) { return place < count; });
+    };
+    if (facts.work.size() != kernel.phases.size() || !are_places(facts.launch_extents)) return false;
+    return std::all_of(facts.work.begin(), facts.work.end(), [&](const std::vector<WorkTerm>& phase) {
+        return std::all_of(phase.begin(), phase.end(), [&](const WorkTerm& term) { return are_places(term.extents); });
+    });
+}
+
 }  // namespace
 
 std::string encode(const RequestMetadata& metadata) {
@@ -123,6 +143,7 @@ std::optional<RequestMetadata> decode_request(const std::string& text) {
         specialisation.absolute_bound = to_optional(json.at("absolute"));
         specialisation.defaults = to_scalars(json.at("defaults"));
         metadata.facts = to_facts(json.at("facts"));
+        if (!belong_together(metadata.facts, specialisation.kernel)) return std::nullopt;
         metadata.content_key = json.at("content");
         return metadata;
     } catch (const Json::exception&) {

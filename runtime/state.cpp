@@ -3,21 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "ir/semantics.h"
-#include "ir/support/internal_error.h"
 #include "runtime/standard_library.h"
 
 namespace kiln::runtime {
 
 namespace {
-
-std::string join(const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
-    return text;
-}
 
 template <class Items>
 Error unknown_name(const std::string& what, const std::string& name, const Items& known) {
@@ -27,20 +18,14 @@ Error unknown_name(const std::string& what, const std::string& name, const Items
     return Error(ErrorKind::user, fmt::format("{} `{}`{}", what, name, hint));
 }
 
-/// A host's number as a scalar of the type a generic declares (`int`, `bool`, `f32`, ...).
+/// A host's value as a scalar of the type a generic declares (`int`, `bool`, `f32`, ...).
 ir::Scalar to_scalar(const std::string& name, const std::string& type_text, const GenericValue& value) {
     const ir::ScalarType type = ir::scalar_type_named(type_text).value_or(ir::kInt);
-    if (const bool* truth = std::get_if<bool>(&value); truth != nullptr && type == ir::ScalarType::Bool) {
-        return ir::Scalar::boolean(*truth);
-    }
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-        if (ir::is_integer(type)) return ir::Scalar::integer(type, *integer);
-        if (ir::is_float(type)) return ir::round_to(type, static_cast<double>(*integer));
-    }
-    if (const double* real = std::get_if<double>(&value); real != nullptr && ir::is_float(type)) {
-        return ir::round_to(type, *real);
-    }
-    throw Error(ErrorKind::user, fmt::format("`{}` is declared {}, and a value of another kind was given", name, type_text));
+    if (const bool* truth = std::get_if<bool>(&value)) return number_of_type(name, type, *truth);
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return number_of_type(name, type, *integer);
+    if (const auto* natural = std::get_if<std::uint64_t>(&value)) return number_of_type(name, type, *natural);
+    if (const double* real = std::get_if<double>(&value)) return number_of_type(name, type, *real);
+    throw Error(ErrorKind::user, fmt::format("`{}` takes a number ({})", name, type_text));
 }
 
 }  // namespace
@@ -64,11 +49,7 @@ Generic to_generic(const std::string& name, const frontend::GenericValue& value)
 ModuleState::ModuleState(const std::string& path, const frontend::FileReader& reader)
     : cache_(KernelCache::default_folder()) {
     support::Diagnostics diagnostics;
-    try {
-        program_ = frontend::load_program(path, reader, diagnostics);
-    } catch (const support::InternalError& error) {
-        throw Error(ErrorKind::internal, error.what());
-    }
+    program_ = frontend::load_program(path, reader, diagnostics);
     if (diagnostics.has_errors()) throw Error(ErrorKind::user, diagnostics.render(program_.sources));
     signatures_ = frontend::signatures(program_);
 }
@@ -82,10 +63,24 @@ const frontend::KernelSignature& ModuleState::find(const std::string& kernel) co
     throw unknown_name("there is no kernel", kernel, names);
 }
 
-PreparedState::PreparedState(std::shared_ptr<const CompiledKernel> compiled, LaunchInfo info, ir::Launch launch,
+PreparedState::PreparedState(std::shared_ptr<const CompiledKernel> compiled, bool was_cold, ir::Launch launch,
                              std::vector<ir::Argument> arguments)
-    : compiled_(std::move(compiled)), info_(std::move(info)), launch_(std::move(launch)),
-      arguments_(std::move(arguments)), bound_(compiled_->code->bind(compiled_->kernel(), launch_, arguments_)) {}
+    : compiled_(std::move(compiled)),
+      was_cold_(was_cold),
+      launch_(std::move(launch)),
+      arguments_(std::move(arguments)),
+      bound_(compiled_->code->bind(compiled_->kernel(), launch_, arguments_)) {}
+
+const LaunchInfo& PreparedState::info() {
+    if (!info_) {
+        info_ = compiled_->info;
+        if (!was_cold_) {
+            info_->source = LaunchInfo::Source::memory;
+            info_->seconds = 0;
+        }
+    }
+    return *info_;
+}
 
 KernelState::KernelState(std::shared_ptr<const ModuleState> module, const std::string& name,
                          const std::vector<Generic>& generics)
@@ -102,11 +97,13 @@ void KernelState::add_generic(const Generic& given) {
         const auto* text = std::get_if<std::string>(&given.value);
         switch (generic.kind) {
             case frontend::GenericKind::Type:
-                if (dtype == nullptr) throw Error(ErrorKind::user, fmt::format("`{}` takes an element type", given.name));
+                if (dtype == nullptr)
+                    throw Error(ErrorKind::user, fmt::format("`{}` takes an element type", given.name));
                 generics_[given.name] = to_scalar_type(*dtype);
                 return;
             case frontend::GenericKind::Function:
-                if (text == nullptr) throw Error(ErrorKind::user, fmt::format("`{}` takes a function's name", given.name));
+                if (text == nullptr)
+                    throw Error(ErrorKind::user, fmt::format("`{}` takes a function's name", given.name));
                 generics_[given.name] = frontend::FunctionName{*text};
                 return;
             case frontend::GenericKind::Value:
@@ -133,6 +130,7 @@ frontend::Request KernelState::base_request() const {
 }
 
 frontend::Request KernelState::request(const DeviceBackend& backend, std::span<const Argument* const> matched) const {
+    check_elements(*signature_, generics_, matched);
     frontend::Request request = base_request();
     request.parameters = describe_arguments(*signature_, matched);
     request.targets = backend.schedule_names();
@@ -170,19 +168,14 @@ std::shared_ptr<PreparedState> KernelState::prepare(const DeviceBackend& backend
     const std::vector<const Argument*> matched = match_arguments(*signature_, arguments);
     bool was_cold = false;
     Compiled compiled = find_or_compile(backend, matched, was_cold);
-    LaunchInfo info = compiled->info;
-    if (!was_cold) info.source = LaunchInfo::Source::memory;
     std::vector<ir::Argument> bound = bind_arguments(compiled->specialisation, matched);
-    try {
-        auto launch = ir::prepare_launch(compiled->kernel(), bound, backend.units());
-        if (const auto* errors = std::get_if<ir::LaunchErrors>(&launch)) {
-            throw Error(ErrorKind::user, join(errors->messages));
-        }
-        return std::make_shared<PreparedState>(std::move(compiled), std::move(info),
-                                               std::move(std::get<ir::Launch>(launch)), std::move(bound));
-    } catch (const support::InternalError& error) {
-        throw Error(ErrorKind::internal, error.what());
+    auto launch = ir::prepare_launch(compiled->kernel(), bound, backend.units());
+    if (const auto* errors = std::get_if<ir::LaunchErrors>(&launch)) {
+        throw Error(ErrorKind::user, fmt::format("{}", fmt::join(errors->messages, "\n")));
     }
+    check_aliasing(compiled->kernel(), bound);
+    return std::make_shared<PreparedState>(std::move(compiled), was_cold, std::move(std::get<ir::Launch>(launch)),
+                                           std::move(bound));
 }
 
 }  // namespace kiln::runtime

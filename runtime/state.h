@@ -4,6 +4,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -40,18 +41,21 @@ Generic to_generic(const std::string& name, const frontend::GenericValue& value)
 /// A launch, checked and bound.
 class PreparedState {
 public:
-    PreparedState(std::shared_ptr<const CompiledKernel> compiled, LaunchInfo info, ir::Launch launch,
+    /// `was_cold`: this launch caused the kernel to be loaded or compiled.
+    PreparedState(std::shared_ptr<const CompiledKernel> compiled, bool was_cold, ir::Launch launch,
                   std::vector<ir::Argument> arguments);
 
     const CompiledKernel& compiled() const { return *compiled_; }
     const ir::Launch& launch() const { return launch_; }
     std::span<const ir::Argument> arguments() const { return arguments_; }
     BoundLaunch& bound() const { return *bound_; }
-    const LaunchInfo& info() const { return info_; }
+    /// Copied from the kernel's when first asked for: most launches are never asked.
+    const LaunchInfo& info();
 
 private:
     std::shared_ptr<const CompiledKernel> compiled_;
-    LaunchInfo info_;
+    bool was_cold_;
+    std::optional<LaunchInfo> info_;
     ir::Launch launch_;
     std::vector<ir::Argument> arguments_;
     std::unique_ptr<BoundLaunch> bound_;

@@ -45,9 +45,16 @@ struct Job {
 constexpr std::uint64_t kSeed = 1;
 
 Job gemm_job(const std::string& title, DType dtype, std::int64_t m, std::int64_t n, std::int64_t k) {
-    return {title, "kiln/gemm.kiln", "gemm", fmt::format("{}x{}x{}", m, n, k), dtype, {},
-            {{"a", {m, k}}, {"b", {k, n}}, {"c", {m, n}}}, {},
-            2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k), "GFLOP/s",
+    return {title,
+            "kiln/gemm.kiln",
+            "gemm",
+            fmt::format("{}x{}x{}", m, n, k),
+            dtype,
+            {},
+            {{"a", {m, k}}, {"b", {k, n}}, {"c", {m, n}}},
+            {},
+            2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k),
+            "GFLOP/s",
             [](const std::vector<Tensor>& t) { return gemm_errors(t[0], t[1], t[2], kSeed); }};
 }
 
@@ -55,18 +62,35 @@ Job attention_job(DType dtype, bool causal, std::int64_t heads, std::int64_t key
                   std::int64_t depth) {
     const double scale = 1 / std::sqrt(static_cast<double>(depth));
     const double pairs = static_cast<double>(length) * static_cast<double>(causal ? length + 1 : 2 * length) / 2;
-    return {causal ? "attention, causal" : "attention", "kiln/attention.kiln", "attention",
-            fmt::format("{} heads/{}, {} x {}", heads, key_heads, length, depth), dtype, {{"causal", causal}},
-            {{"q", {1, heads, length, depth}}, {"k", {1, key_heads, length, depth}}, {"v", {1, key_heads, length, depth}},
-             {"o", {1, heads, length, depth}}},
-            {{"scale", scale}}, 4.0 * static_cast<double>(heads) * pairs * static_cast<double>(depth), "GFLOP/s",
-            [=](const std::vector<Tensor>& t) { return attention_errors(t[0], t[1], t[2], t[3], scale, causal, kSeed); }};
+    return {
+        causal ? "attention, causal" : "attention",
+        "kiln/attention.kiln",
+        "attention",
+        fmt::format("{} heads/{}, {} x {}", heads, key_heads, length, depth),
+        dtype,
+        {{"causal", causal}},
+        {{"q", {1, heads, length, depth}},
+         {"k", {1, key_heads, length, depth}},
+         {"v", {1, key_heads, length, depth}},
+         {"o", {1, heads, length, depth}}},
+        {{"scale", scale}},
+        4.0 * static_cast<double>(heads) * pairs * static_cast<double>(depth),
+        "GFLOP/s",
+        [=](const std::vector<Tensor>& t) { return attention_errors(t[0], t[1], t[2], t[3], scale, causal, kSeed); }};
 }
 
 Job softmax_job(DType dtype, std::int64_t rows, std::int64_t columns) {
     const double bytes = 2.0 * static_cast<double>(rows * columns) * (dtype == f32 ? 4 : 2);
-    return {"softmax", "kiln/softmax.kiln", "softmax", fmt::format("{}x{}", rows, columns), dtype, {},
-            {{"x", {rows, columns}}, {"y", {rows, columns}}}, {}, bytes, "GB/s",
+    return {"softmax",
+            "kiln/softmax.kiln",
+            "softmax",
+            fmt::format("{}x{}", rows, columns),
+            dtype,
+            {},
+            {{"x", {rows, columns}}, {"y", {rows, columns}}},
+            {},
+            bytes,
+            "GB/s",
             [](const std::vector<Tensor>& t) { return softmax_errors(t[0], t[1], kSeed); }};
 }
 
@@ -119,33 +143,54 @@ private:
     bool shown_;
 };
 
+/// A job's tensors, random inputs and room for the output, and the arguments that name them.
+struct JobArguments {
+    std::vector<std::vector<char>> memory;
+    std::vector<Tensor> tensors;
+    std::vector<Argument> arguments;
+};
+
+JobArguments make_arguments(const Job& job) {
+    JobArguments made;
+    made.memory.resize(job.tensors.size());
+    for (std::size_t i = 0; i < job.tensors.size(); ++i) {
+        made.tensors.push_back(random_tensor(job.dtype, job.tensors[i].second, kSeed + i, made.memory[i]));
+        made.arguments.push_back(arg(job.tensors[i].first, made.tensors.back()));
+    }
+    for (const auto& [parameter, value] : job.numbers) made.arguments.push_back(arg(parameter, value));
+    return made;
+}
+
+/// Milliseconds from reading the text to callable code, with a handle of its own.
+double time_to_callable(const Job& job, const runtime::DeviceBackend& backend, const JobArguments& made) {
+    const auto start = std::chrono::steady_clock::now();
+    runtime::KernelState kernel(load_module(job.file), job.kernel, job.generics);
+    kernel.prepare(backend, made.arguments);
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+void check_job(const Job& job, runtime::KernelState& kernel, const runtime::DeviceBackend& backend,
+               const JobArguments& made, Row& row) {
+    const runtime::VerifyReport report = runtime::verify(kernel, backend, made.arguments, kSeed);
+    row.passed = report.passed;
+    row.error = report.outputs.front().largest_error;
+    row.bound = report.outputs.front().bound;
+    const SampledErrors errors = job.errors(made.tensors);
+    row.error_over_plain = errors.plain > 0 ? errors.kiln / errors.plain : 0;
+}
+
 Row run_job(const Job& job, const runtime::DeviceBackend& backend, bool quiet) {
     const TemporaryCache cache;
     const std::string what = fmt::format("{} {} {}", job.title, name(job.dtype), job.shape);
-    std::vector<std::vector<char>> memory(job.tensors.size());
-    std::vector<Tensor> tensors;
-    std::vector<Argument> arguments;
-    {
+    Row row{job.title, job.shape, job.dtype};
+    const JobArguments made = [&] {
         const Progress progress(quiet, what + ": making tensors");
-        for (std::size_t i = 0; i < job.tensors.size(); ++i) {
-            tensors.push_back(random_tensor(job.dtype, job.tensors[i].second, kSeed + i, memory[i]));
-            arguments.push_back(arg(job.tensors[i].first, tensors.back()));
-        }
-        for (const auto& [parameter, value] : job.numbers) arguments.push_back(arg(parameter, value));
-    }
-    Row row;
-    row.name = job.title;
-    row.shape = job.shape;
-    row.dtype = job.dtype;
-    // Two handles: the first compiles, the second finds the code on disk.
-    for (double* milliseconds : {&row.cold_ms, &row.cached_ms}) {
-        const auto start = std::chrono::steady_clock::now();
-        runtime::KernelState kernel(load_module(job.file), job.kernel, job.generics);
-        kernel.prepare(backend, arguments);
-        *milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    }
+        return make_arguments(job);
+    }();
+    row.cold_ms = time_to_callable(job, backend, made);
+    row.cached_ms = time_to_callable(job, backend, made);
     runtime::KernelState kernel(load_module(job.file), job.kernel, job.generics);
-    const auto prepared = kernel.prepare(backend, arguments);
+    const auto prepared = kernel.prepare(backend, made.arguments);
     {
         const Progress progress(quiet, what + ": running");
         row.run_ms = median_seconds([&] { prepared->bound().run(); }) * 1e3;
@@ -153,12 +198,7 @@ Row run_job(const Job& job, const runtime::DeviceBackend& backend, bool quiet) {
         row.unit = job.unit;
     }
     const Progress progress(quiet, what + ": checking");
-    const runtime::VerifyReport report = runtime::verify(kernel, backend, arguments, kSeed);
-    row.passed = report.passed;
-    row.error = report.outputs.front().largest_error;
-    row.bound = report.outputs.front().bound;
-    const SampledErrors errors = job.errors(tensors);
-    row.error_over_plain = errors.plain > 0 ? errors.kiln / errors.plain : 0;
+    check_job(job, kernel, backend, made, row);
     return row;
 }
 
@@ -168,17 +208,24 @@ void print_header() {
 }
 
 void print_row(const Row& row) {
-    fmt::print("{:<20} {:<22} {:<5} {:>8.1f} {:>8.2f} {:>9.2f} {:>8.1f} {:<7}  {:>9.2e} {:>9.2e} {:>8.2f}  {}\n", row.name,
-               row.shape, name(row.dtype), row.cold_ms, row.cached_ms, row.run_ms, row.rate, row.unit, row.error,
-               row.bound, row.error_over_plain, row.passed ? "ok" : "WRONG");
+    fmt::print("{:<20} {:<22} {:<5} {:>8.1f} {:>8.2f} {:>9.2f} {:>8.1f} {:<7}  {:>9.2e} {:>9.2e} {:>8.2f}  {}\n",
+               row.name, row.shape, name(row.dtype), row.cold_ms, row.cached_ms, row.run_ms, row.rate, row.unit,
+               row.error, row.bound, row.error_over_plain, row.passed ? "ok" : "WRONG");
     std::fflush(stdout);
 }
 
 nlohmann::json to_json(const Row& row) {
-    return {{"kernel", row.name},          {"shape", row.shape},         {"dtype", std::string(name(row.dtype))},
-            {"cold_ms", row.cold_ms},      {"cached_ms", row.cached_ms}, {"run_ms", row.run_ms},
-            {"rate", row.rate},            {"unit", row.unit},           {"error", row.error},
-            {"bound", row.bound},          {"error_over_plain", row.error_over_plain},
+    return {{"kernel", row.name},
+            {"shape", row.shape},
+            {"dtype", std::string(name(row.dtype))},
+            {"cold_ms", row.cold_ms},
+            {"cached_ms", row.cached_ms},
+            {"run_ms", row.run_ms},
+            {"rate", row.rate},
+            {"unit", row.unit},
+            {"error", row.error},
+            {"bound", row.bound},
+            {"error_over_plain", row.error_over_plain},
             {"passed", row.passed}};
 }
 
@@ -198,8 +245,9 @@ int demo(bool json) {
     const Device device = Device::open();
     const runtime::DeviceBackend& backend = *device.stream().backend();
     if (!json) {
-        fmt::print("Kiln {} on {}: {}\nOne Llama-like layer at 512 tokens, each result checked against its reference.\n\n",
-                   version(), device.name(), device.description());
+        fmt::print(
+            "Kiln {} on {}: {}\nOne Llama-like layer at 512 tokens, each result checked against its reference.\n\n",
+            version(), device.name(), device.description());
         print_header();
     }
     nlohmann::json rows = nlohmann::json::array();
@@ -225,7 +273,8 @@ int demo(bool json) {
 
 void add_demo(CLI::App& program, Action& action) {
     auto json = std::make_shared<bool>(false);
-    CLI::App* command = program.add_subcommand("demo", "run and check the library at the shapes of one Llama-like layer");
+    CLI::App* command =
+        program.add_subcommand("demo", "run and check the library at the shapes of one Llama-like layer");
     command->add_flag("--json", *json, "print JSON");
     command->footer("Example:\n  kiln demo --json");
     command->callback([json, &action] { action = [json] { return demo(*json); }; });

@@ -1,13 +1,16 @@
 // kiln fmt: the one layout of .kiln files.
+#include "dsl/format.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "dsl/format.h"
 #include "frontend/program.h"
 #include "kiln/error.hpp"
 #include "tools/command.h"
@@ -37,20 +40,28 @@ Formatted format_file(const std::string& file) {
     return {std::move(*text), std::move(formatted)};
 }
 
-/// Through a temporary file, so that a full disk leaves the old text.
+Error cannot_write(const std::string& file, const std::string& reason) {
+    return Error(ErrorKind::user, fmt::format("{} cannot be written ({})", file, reason));
+}
+
+/// Through a temporary file, so that a full disk leaves the old text. A link stays one: its target is replaced.
 void replace_file(const std::string& file, const std::string& text) {
-    const std::string temporary = fmt::format("{}.{}.tmp", file, ::getpid());
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::canonical(file, error);
+    if (error) throw cannot_write(file, error.message());
+    // The rename below asks the folder's permission only.
+    if (::access(target.c_str(), W_OK) != 0) throw cannot_write(file, std::strerror(errno));
+    const std::string temporary = fmt::format("{}.{}.tmp", target.string(), ::getpid());
     std::ofstream stream(temporary, std::ios::binary);
     stream << text;
     stream.close();
-    std::error_code error;
     if (stream) {
-        std::filesystem::permissions(temporary, std::filesystem::status(file).permissions(), error);
-        std::filesystem::rename(temporary, file, error);
+        std::filesystem::permissions(temporary, std::filesystem::status(target).permissions(), error);
+        std::filesystem::rename(temporary, target, error);
     }
     if (!stream || error) {
         std::remove(temporary.c_str());
-        throw Error(ErrorKind::user, fmt::format("{} cannot be written", file));
+        throw cannot_write(file, error ? error.message() : "the folder takes no new file, or the disk is full");
     }
 }
 

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <new>
 #include <nlohmann/json.hpp>
 
-#include "ir/support/internal_error.h"
 #include "kiln/kiln.hpp"
 #include "tools/command.h"
 
@@ -10,7 +11,7 @@ namespace kiln::tools {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
-  kiln run library/vector_add.kiln vector_add -D T=f32 --size N=1000 --verify
+  kiln run kiln/vector_add.kiln vector_add -D T=f32 --size N=1000 --verify
   kiln emit kiln/gemm.kiln gemm -D T=bf16 --as asm
   kiln check my_kernel.kiln
   kiln COMMAND --help
@@ -21,33 +22,66 @@ Exit codes:
 
 int exit_code(ErrorKind kind) {
     switch (kind) {
-        case ErrorKind::user: return kUserError;
+        case ErrorKind::user:
+            return kUserError;
         case ErrorKind::device:
-        case ErrorKind::compiler: return kUnavailable;
-        case ErrorKind::internal: return kInternalError;
+        case ErrorKind::compiler:
+            return kUnavailable;
+        case ErrorKind::internal:
+            return kInternalError;
     }
     return kInternalError;
 }
 
 std::string_view kind_name(ErrorKind kind) {
     switch (kind) {
-        case ErrorKind::user: return "user";
-        case ErrorKind::device: return "device";
-        case ErrorKind::compiler: return "compiler";
-        case ErrorKind::internal: return "internal";
+        case ErrorKind::user:
+            return "user";
+        case ErrorKind::device:
+            return "device";
+        case ErrorKind::compiler:
+            return "compiler";
+        case ErrorKind::internal:
+            return "internal";
     }
     return "internal";
 }
 
+/// The one form in which a command that was told --json reports that it failed.
+void print_error(std::string_view kind, const std::string& message) {
+    const nlohmann::json text = {{"error", {{"kind", kind}, {"message", message}}}};
+    fmt::print("{}\n", text.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 int report(const Error& error, bool json) {
     if (json) {
-        const nlohmann::json text = {{"error", {{"kind", kind_name(error.kind())}, {"message", error.what()}}}};
-        fmt::print("{}\n", text.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print_error(kind_name(error.kind()), error.what());
     } else {
         const std::string_view message = error.what();
         fmt::print(stderr, "{}{}", message, message.ends_with('\n') ? "" : "\n");
     }
     return exit_code(error.kind());
+}
+
+/// Help and version are successes; anything else is a wrong command line.
+int report_usage(const CLI::App& program, const CLI::ParseError& error, bool json) {
+    if (error.get_exit_code() != 0 && json) {
+        print_error("usage", error.what());
+        return kUsage;
+    }
+    return program.exit(error) == 0 ? kSuccess : kUsage;
+}
+
+int perform(const Action& action, bool json) {
+    try {
+        return action();
+    } catch (const Error& error) {
+        return report(error, json);
+    } catch (const std::bad_alloc&) {
+        return report(Error(ErrorKind::device, "there is not enough memory"), json);
+    } catch (const std::exception& error) {
+        return report(Error(ErrorKind::internal, error.what()), json);
+    }
 }
 
 int run(int argc, char** argv) {
@@ -63,26 +97,20 @@ int run(int argc, char** argv) {
     add_doctor(program, action);
     add_demo(program, action);
     add_bench(program, action);
+    // Looked for by hand, since a command line that does not parse must be reported in this form, too.
+    const bool json =
+        std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return program.exit(error) == 0 ? kSuccess : kUsage;
+        return report_usage(program, error, json);
     }
-    bool json = false;
-    for (const CLI::App* command : program.get_subcommands()) {
-        const CLI::Option* option = command->get_option_no_throw("--json");
-        json |= option != nullptr && option->count() > 0;
-    }
-    try {
-        return action();
-    } catch (const Error& error) {
-        return report(error, json);
-    } catch (const std::exception& error) {
-        return report(Error(ErrorKind::internal, error.what()), json);
-    }
+    return perform(action, json);
 }
 
 }  // namespace
 }  // namespace kiln::tools
 
-int main(int argc, char** argv) { return kiln::tools::run(argc, argv); }
+int main(int argc, char** argv) {
+    return kiln::tools::run(argc, argv);
+}

@@ -14,7 +14,9 @@ namespace kiln::tools {
 
 namespace {
 
-Error user_error(const std::string& message) { return Error(ErrorKind::user, message); }
+Error user_error(const std::string& message) {
+    return Error(ErrorKind::user, message);
+}
 
 /// "NAME=VALUE", or several of them joined by commas, as name and value.
 std::vector<std::pair<std::string, std::string>> assignments(const std::vector<std::string>& texts,
@@ -53,24 +55,31 @@ public:
         }
     }
 
-    /// A size as written in the declaration: "M", "12", "N * 4".
-    std::int64_t evaluate(const std::string& text, const std::string& parameter) const {
-        if (const auto number = parse_integer(text)) return *number;
-        if (const auto value = find(text)) return *value;
+    /// A size as written in the declaration: "M", "12", "N * 4". Nothing if it is a run-time size that was not given.
+    std::optional<std::int64_t> evaluate(const std::string& text) const {
+        if (const auto value = term(text)) return value;
         for (const char operation : {'*', '+', '-'}) {
             const std::size_t at = text.find(operation);
             if (at == std::string::npos) continue;
             const auto left = term(text.substr(0, at)), right = term(text.substr(at + 1));
-            if (!left || !right) break;
-            return operation == '*' ? *left * *right : operation == '+' ? *left + *right : *left - *right;
+            if (left && right) return combined(*left, operation, *right, text);
         }
-        throw user_error(fmt::format("the size `{}` of `{}` is not given: add --size {}=...", text, parameter, text));
+        return std::nullopt;
     }
 
 private:
     void add(const std::string& name, const frontend::GenericValue& value) {
         const auto* scalar = std::get_if<ir::Scalar>(&value);
         if (scalar != nullptr && ir::is_integer(scalar->type)) values_[name] = scalar->as_int64();
+    }
+
+    static std::int64_t combined(std::int64_t left, char operation, std::int64_t right, const std::string& text) {
+        std::int64_t result = 0;
+        const bool overflows = operation == '*'   ? __builtin_mul_overflow(left, right, &result)
+                               : operation == '+' ? __builtin_add_overflow(left, right, &result)
+                                                  : __builtin_sub_overflow(left, right, &result);
+        if (overflows || result < 0) throw user_error(fmt::format("the size `{}` is no possible size", text));
+        return result;
     }
 
     bool is_known(const std::string& name) const {
@@ -128,11 +137,15 @@ DType element_type(const frontend::KernelSignature& signature, const frontend::R
 
 ir::Scalar random_scalar(ir::ScalarType type, std::mt19937_64& random) {
     switch (ir::scalar_class(type)) {
-        case ir::ScalarClass::Bool: return ir::Scalar::boolean(random() % 2 != 0);
-        case ir::ScalarClass::Signed: return ir::Scalar::integer(type, static_cast<std::int64_t>(random() % 17) - 8);
-        case ir::ScalarClass::Unsigned: return ir::Scalar::integer(type, static_cast<std::int64_t>(random() % 9));
+        case ir::ScalarClass::Bool:
+            return ir::Scalar::boolean(random() % 2 != 0);
+        case ir::ScalarClass::Signed:
+            return ir::Scalar::integer(type, static_cast<std::int64_t>(random() % 17) - 8);
+        case ir::ScalarClass::Unsigned:
+            return ir::Scalar::integer(type, static_cast<std::int64_t>(random() % 9));
         case ir::ScalarClass::Float:
-        case ir::ScalarClass::Storage: break;
+        case ir::ScalarClass::Storage:
+            break;
     }
     std::normal_distribution<double> normal;
     return ir::convert(ir::OpKind::Convert, ir::Scalar::f64(normal(random)), type);
@@ -224,31 +237,68 @@ Tensor random_tensor(DType dtype, Extents sizes, std::uint64_t seed, std::vector
     return result;
 }
 
-RunArguments::RunArguments(const runtime::KernelState& kernel, const KernelOptions& options) {
+namespace {
+
+/// The sizes of a tensor parameter. For shapes alone a run-time size that is not given is 1: code does not depend on
+/// it.
+Extents tensor_sizes(const frontend::KernelSignature& signature, const frontend::ParameterSignature& parameter,
+                     const SizeValues& values, Memory memory) {
+    Extents sizes;
+    for (const frontend::SizeSignature& size : parameter.sizes) {
+        const std::optional<std::int64_t> value = values.evaluate(size.text);
+        const bool is_generic = std::any_of(signature.generics.begin(), signature.generics.end(),
+                                            [&](const auto& generic) { return generic.name == size.name; });
+        if (!value && size.name.empty() && memory == Memory::Filled) {
+            throw user_error(
+                fmt::format("`{}` has the size `{}`, for which no value can be given here", parameter.name, size.text));
+        }
+        if (!value && (is_generic || memory == Memory::Filled)) {
+            throw user_error(fmt::format("the size `{}` of `{}` is not given: add --size {}=...", size.text,
+                                         parameter.name, size.name));
+        }
+        sizes.push_back(value.value_or(1));
+    }
+    return sizes;
+}
+
+/// Refuses --arg and --with for what the kernel does not take.
+void check_names(const frontend::KernelSignature& signature, const KernelOptions& options) {
+    const auto takes = [&](const std::string& name, bool tensor) {
+        return std::any_of(signature.parameters.begin(), signature.parameters.end(), [&](const auto& parameter) {
+            return parameter.name == name && parameter.is_tensor == tensor;
+        });
+    };
+    for (const auto& [name, text] : assignments(options.numbers, "--arg")) {
+        if (!takes(name, false)) throw user_error(fmt::format("`{}` takes no number `{}`", signature.name, name));
+    }
+    for (const std::string& name : options.with) {
+        if (!takes(name, true)) throw user_error(fmt::format("`{}` takes no tensor `{}`", signature.name, name));
+    }
+}
+
+}  // namespace
+
+RunArguments::RunArguments(const runtime::KernelState& kernel, const KernelOptions& options, Memory memory) {
     const frontend::KernelSignature& signature = kernel.signature();
     const frontend::Request request = kernel.base_request();
     const SizeValues values(signature, request, options);
     const auto numbers = assignments(options.numbers, "--arg");
+    check_names(signature, options);
     std::mt19937_64 random(options.seed);
     names_.reserve(signature.parameters.size());
-    for (const auto& [name, text] : numbers) {
-        const bool known = std::any_of(signature.parameters.begin(), signature.parameters.end(),
-                                       [&](const auto& parameter) { return parameter.name == name && !parameter.is_tensor; });
-        if (!known) throw user_error(fmt::format("`{}` takes no number `{}`", signature.name, name));
-    }
     for (const frontend::ParameterSignature& parameter : signature.parameters) {
         names_.push_back(parameter.name);
         const std::uint64_t seed = random();
         if (parameter.is_tensor) {
-            const bool wanted = std::find(options.with.begin(), options.with.end(), parameter.name) != options.with.end();
+            const bool wanted =
+                std::find(options.with.begin(), options.with.end(), parameter.name) != options.with.end();
             if (parameter.optional && !wanted) continue;
-            Extents sizes;
-            for (const frontend::SizeSignature& size : parameter.sizes) {
-                sizes.push_back(values.evaluate(size.text, parameter.name));
-            }
-            memory_.emplace_back();
+            const Extents sizes = tensor_sizes(signature, parameter, values, memory);
             const DType element = element_type(signature, request, parameter.element);
-            arguments_.push_back(arg(names_.back(), random_tensor(element, sizes, seed, memory_.back())));
+            memory_.emplace_back();
+            arguments_.push_back(arg(names_.back(), memory == Memory::Filled
+                                                        ? random_tensor(element, sizes, seed, memory_.back())
+                                                        : tensor(element, nullptr, sizes)));
             continue;
         }
         const auto given = std::find_if(numbers.begin(), numbers.end(),

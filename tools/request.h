@@ -1,4 +1,5 @@
-// The options that `run` and `emit` share: which kernel, its generics and tunables, its sizes; and tensors made for them.
+// The options that `run` and `emit` share: which kernel, its generics and tunables, its sizes; and tensors made for
+// them.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +34,14 @@ std::shared_ptr<const runtime::ModuleState> load_module(const std::string& file)
 /// their class that is usual: f32 for floats and numbers, i32 for integers.
 std::shared_ptr<runtime::KernelState> make_kernel(const KernelOptions& options);
 
+enum class Memory : std::uint8_t { Filled, None };
+
 /// Memory for a kernel's arguments, filled by `seed`: floats from the normal distribution, integers from -8 to 8, bools
 /// by a coin. Numbers that are not given and have no default are drawn too: floats from 0.05 to 0.15, integers are 1.
+/// Without memory they have shapes alone, and run-time sizes need not be given: enough to specialise for.
 class RunArguments {
 public:
-    RunArguments(const runtime::KernelState& kernel, const KernelOptions& options);
+    RunArguments(const runtime::KernelState& kernel, const KernelOptions& options, Memory memory);
     RunArguments(const RunArguments&) = delete;  // the arguments point into it
     RunArguments& operator=(const RunArguments&) = delete;
 

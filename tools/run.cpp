@@ -19,15 +19,20 @@ struct RunOptions : KernelOptions {
 
 std::string_view source_name(LaunchInfo::Source source) {
     switch (source) {
-        case LaunchInfo::Source::memory: return "memory";
-        case LaunchInfo::Source::disk: return "disk";
-        case LaunchInfo::Source::compiled: return "compiled";
+        case LaunchInfo::Source::memory:
+            return "memory";
+        case LaunchInfo::Source::disk:
+            return "disk";
+        case LaunchInfo::Source::compiled:
+            return "compiled";
     }
     return "compiled";
 }
 
 /// JSON has no infinities.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value)); }
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));
+}
 
 Json to_json(const runtime::OutputReport& output) {
     Json json = {{"name", output.name},
@@ -76,35 +81,49 @@ void print(const runtime::VerifyReport& report) {
     }
 }
 
+struct RunResult {
+    const LaunchInfo& info;
+    double seconds = 0;  ///< of a launch
+    std::uint64_t bytes = 0;
+    std::optional<runtime::VerifyReport> report;
+};
+
+void print_json(const std::string& kernel, const Device& device, const RunResult& result) {
+    Json json = {{"kernel", kernel},
+                 {"device", device.name()},
+                 {"generics", result.info.generics},
+                 {"tunables", result.info.tunables},
+                 {"source", source_name(result.info.source)},
+                 {"compile_ms", result.info.seconds * 1e3},
+                 {"run_ms", result.seconds * 1e3},
+                 {"bytes", result.bytes}};
+    if (result.report) json["verify"] = to_json(*result.report);
+    fmt::print("{}\n", json.dump(2));
+}
+
+void print_text(const std::string& kernel, const Device& device, const RunResult& result) {
+    fmt::print("kernel      {} on {}\ngenerics    {}\ntunables    {}\n", kernel, device.description(),
+               join(result.info.generics), join(result.info.tunables));
+    fmt::print("code        {:.2f} ms ({})\nrun         {:.4f} ms\n", result.info.seconds * 1e3,
+               source_name(result.info.source), result.seconds * 1e3);
+    if (result.report) print(*result.report);
+}
+
 int run(const RunOptions& options) {
     const auto kernel = make_kernel(options);
     const Device device = Device::open(options.device);
     const runtime::DeviceBackend& backend = *device.stream().backend();
-    const RunArguments run_arguments(*kernel, options);
+    const RunArguments run_arguments(*kernel, options, Memory::Filled);
     const auto prepared = kernel->prepare(backend, run_arguments.arguments());
-    const LaunchInfo& info = prepared->info();
-    std::optional<runtime::VerifyReport> report;
-    if (options.verify) report = runtime::verify(*kernel, backend, run_arguments.arguments(), options.seed);
-    const double seconds = median_seconds([&] { prepared->bound().run(); });
+    RunResult result{prepared->info(), 0, run_arguments.bytes(), {}};
+    if (options.verify) result.report = runtime::verify(*kernel, backend, run_arguments.arguments(), options.seed);
+    result.seconds = median_seconds([&] { prepared->bound().run(); });
     if (options.json) {
-        Json json = {{"kernel", kernel->name()},
-                     {"device", device.name()},
-                     {"generics", info.generics},
-                     {"tunables", info.tunables},
-                     {"source", source_name(info.source)},
-                     {"compile_ms", info.seconds * 1e3},
-                     {"run_ms", seconds * 1e3},
-                     {"bytes", run_arguments.bytes()}};
-        if (report) json["verify"] = to_json(*report);
-        fmt::print("{}\n", json.dump(2));
+        print_json(kernel->name(), device, result);
     } else {
-        fmt::print("kernel      {} on {}\ngenerics    {}\ntunables    {}\n", kernel->name(), device.description(),
-                   join(info.generics), join(info.tunables));
-        fmt::print("code        {:.2f} ms ({})\nrun         {:.4f} ms\n", info.seconds * 1e3, source_name(info.source),
-                   seconds * 1e3);
-        if (report) print(*report);
+        print_text(kernel->name(), device, result);
     }
-    return !report || report->passed ? kSuccess : kNotVerified;
+    return !result.report || result.report->passed ? kSuccess : kNotVerified;
 }
 
 }  // namespace

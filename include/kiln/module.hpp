@@ -1,6 +1,7 @@
 // Modules (a .kiln file with its imports) and the kernels they declare.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -17,7 +19,7 @@
 namespace kiln {
 
 /// The value of a generic or tunable: a type, a number, or a function ("act.gelu").
-using GenericValue = std::variant<DType, bool, std::int64_t, double, std::string>;
+using GenericValue = std::variant<DType, bool, std::int64_t, std::uint64_t, double, std::string>;
 
 /// {"T", kiln::bf16}, {"causal", true}, {"BM", 128}, {"activation", "act.gelu"}
 struct Generic {
@@ -25,21 +27,37 @@ struct Generic {
     GenericValue value;
 
     Generic(std::string name, DType dtype) : name(std::move(name)), value(dtype) {}
-    Generic(std::string name, bool number) : name(std::move(name)), value(number) {}
-    Generic(std::string name, int number) : name(std::move(name)), value(std::int64_t{number}) {}
-    Generic(std::string name, std::int64_t number) : name(std::move(name)), value(number) {}
-    Generic(std::string name, double number) : name(std::move(name)), value(number) {}
     Generic(std::string name, const char* function) : name(std::move(name)), value(std::string(function)) {}
     Generic(std::string name, std::string function) : name(std::move(name)), value(std::move(function)) {}
+    /// bool, any integer, float or double
+    template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
+    Generic(std::string name, T number) : name(std::move(name)), value(widest(number)) {}
+
+private:
+    template <class T>
+    static GenericValue widest(T number) {
+        if constexpr (std::is_same_v<T, bool>)
+            return number;
+        else if constexpr (std::is_floating_point_v<T>)
+            return static_cast<double>(number);
+        else if constexpr (std::is_signed_v<T>)
+            return static_cast<std::int64_t>(number);
+        else
+            return static_cast<std::uint64_t>(number);
+    }
 };
 
 /// Where the code of a launch came from, and what was chosen.
 struct LaunchInfo {
-    enum class Source { memory, disk, compiled };
+    enum class Source {
+        memory,    ///< this handle (or another of the same Kernel) had it already
+        disk,      ///< the cache folder
+        compiled,  ///< compiled now
+    };
     Source source = Source::memory;
-    double seconds = 0;                            ///< from the request to callable code
-    std::string key;                               ///< of the cache entry
-    std::map<std::string, std::string> generics;   ///< all of them, as the language spells their values
+    double seconds = 0;                           ///< from the request to callable code; 0 where it was in memory
+    std::string key;                              ///< of the cache entry
+    std::map<std::string, std::string> generics;  ///< all of them, as the language spells their values
     std::map<std::string, std::string> tunables;
 };
 
@@ -73,24 +91,30 @@ public:
     /// then by name; optional parameters may be left out. Throws Error; nothing has run then.
     template <class... Arguments>
     void launch(const Stream& stream, const Arguments&... arguments) const {
-        const Argument list[] = {Argument(arguments)...};
+        const std::array<Argument, sizeof...(Arguments)> list{Argument(arguments)...};
         launch_with(stream, list);
     }
     template <class... Arguments>
     Result<void> try_launch(const Stream& stream, const Arguments&... arguments) const {
-        const Argument list[] = {Argument(arguments)...};
+        const std::array<Argument, sizeof...(Arguments)> list{Argument(arguments)...};
         return try_launch_with(stream, list);
     }
     /// Compiles ahead, and makes a launch that can be repeated at little cost.
     template <class... Arguments>
     PreparedLaunch prepare(const Stream& stream, const Arguments&... arguments) const {
-        const Argument list[] = {Argument(arguments)...};
+        const std::array<Argument, sizeof...(Arguments)> list{Argument(arguments)...};
         return prepare_with(stream, list);
+    }
+    template <class... Arguments>
+    Result<PreparedLaunch> try_prepare(const Stream& stream, const Arguments&... arguments) const {
+        const std::array<Argument, sizeof...(Arguments)> list{Argument(arguments)...};
+        return try_prepare_with(stream, list);
     }
 
     void launch_with(const Stream& stream, std::span<const Argument> arguments) const;
     Result<void> try_launch_with(const Stream& stream, std::span<const Argument> arguments) const;
     PreparedLaunch prepare_with(const Stream& stream, std::span<const Argument> arguments) const;
+    Result<PreparedLaunch> try_prepare_with(const Stream& stream, std::span<const Argument> arguments) const;
 
 private:
     friend class Module;
@@ -117,6 +141,7 @@ public:
     std::vector<std::string> kernels() const;
     /// Throws Error(user) if there is no such kernel, generic or tunable, or if a value does not fit.
     Kernel kernel(const std::string& name, const std::vector<Generic>& generics = {}) const;
+    Result<Kernel> try_kernel(const std::string& name, const std::vector<Generic>& generics = {}) const;
 
 private:
     explicit Module(std::shared_ptr<runtime::ModuleState> state) : state_(std::move(state)) {}

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "codegen/cpu/compile.h"
 #include "codegen/cpu/jit.h"
 #include "codegen/cpu/target.h"
 #include "ir/support/internal_error.h"
+#include "kiln/error.hpp"
 #include "runtime/cpu/executor.h"
 
 namespace kiln::runtime::cpu {
@@ -17,7 +19,10 @@ namespace {
 
 namespace cpu = codegen::cpu;
 
-std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+// A cache line, and the widest vector.
+constexpr std::uint64_t kAlignment = 64;
+
+std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// Memory of the kernel's scratch tensors, and the tensors in it.
 class ScratchTensors {
@@ -28,9 +33,10 @@ public:
         for (std::size_t i = 0; i < kernel.scratch.size(); ++i) {
             const ir::ScalarType element = kernel.type(kernel.scratch[i].value).element;
             offsets.push_back(bytes);
-            bytes += aligned(static_cast<std::uint64_t>(launch.scratch[i].count()) * ir::bit_width(element) / 8);
+            const auto count = static_cast<std::uint64_t>(launch.scratch[i].count());
+            bytes += aligned((count * static_cast<std::uint64_t>(ir::bit_width(element)) + 7) / 8);
         }
-        memory_.resize(bytes);
+        allocate(bytes);
         for (std::size_t i = 0; i < kernel.scratch.size(); ++i) add(kernel, launch, i, offsets[i]);
     }
 
@@ -53,9 +59,16 @@ private:
         ir::Scalar value;
     };
 
+    void allocate(std::uint64_t bytes) {
+        if (bytes == 0) return;
+        memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes)));
+        if (memory_ != nullptr) return;
+        throw Error(ErrorKind::device, fmt::format("there is no memory for {} bytes of scratch", bytes));
+    }
+
     void add(const ir::Kernel& kernel, const ir::Launch& launch, std::size_t index, std::uint64_t offset) {
         const ir::Scratch& scratch = kernel.scratch[index];
-        ir::TensorView tensor{kernel.type(scratch.value).element, memory_.data() + offset, launch.scratch[index], {}};
+        ir::TensorView tensor{kernel.type(scratch.value).element, memory_.get() + offset, launch.scratch[index], {}};
         tensor.strides = tensor.sizes;
         std::int64_t stride = 1;
         for (std::size_t axis = tensor.sizes.rank(); axis-- > 0;) {
@@ -66,7 +79,11 @@ private:
         if (scratch.initial) initials_.push_back({index, launch.values[scratch.initial->index]});
     }
 
-    std::vector<std::byte> memory_;
+    struct Free {
+        void operator()(std::byte* memory) const { std::free(memory); }
+    };
+
+    std::unique_ptr<std::byte, Free> memory_;
     std::vector<ir::TensorView> tensors_;
     std::vector<Initial> initials_;
 };

@@ -1,16 +1,20 @@
 #include "runtime/cpu/executor.h"
 
+#include <fmt/format.h>
 #include <pthread.h>
-#include <tbb/blocked_range.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
-#include <thread>
+
+#include "kiln/error.hpp"
 
 namespace kiln::runtime::cpu {
 
@@ -19,6 +23,7 @@ namespace {
 // Ranges a thread: more than one, so that ragged work (causal attention) evens out; few, so that packed operands are
 // reused within a range.
 constexpr std::int64_t kRangesPerThread = 4;
+constexpr int kMostThreads = 1024;
 
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kAlwaysSerial = true;
@@ -29,42 +34,46 @@ constexpr bool kAlwaysSerial = false;
 std::atomic<bool> forked_child{false};
 
 int configured_threads() {
-    if (const char* text = std::getenv("KILN_THREADS")) {
-        const int threads = std::atoi(text);
-        if (threads > 0) return threads;
+    const char* text = std::getenv("KILN_THREADS");
+    if (text == nullptr || *text == '\0') return tbb::info::default_concurrency();
+    int threads = 0;
+    const char* const end = text + std::strlen(text);
+    const auto [stop, error] = std::from_chars(text, end, threads);
+    if (error != std::errc() || stop != end || threads < 1 || threads > kMostThreads) {
+        throw Error(ErrorKind::user,
+                    fmt::format("KILN_THREADS is `{}`, and must be a number from 1 to {}", text, kMostThreads));
     }
-    return std::max(1u, std::thread::hardware_concurrency());
+    return threads;
 }
 
 // Never destroyed: no work at static destruction, and a launch may still run on another thread then.
 tbb::task_arena& arena() {
-    static tbb::task_arena* const arena = [] {
-        pthread_atfork(nullptr, nullptr, [] { forked_child = true; });
-        return new tbb::task_arena(thread_count());
-    }();
+    static auto* const arena = new tbb::task_arena(thread_count());
     return *arena;
 }
 
 struct AlignedDelete {
-    void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{64}); }
+    void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{64}); }
 };
 
 }  // namespace
 
 int thread_count() {
-    static const int threads = configured_threads();
+    static const int threads = [] {
+        pthread_atfork(nullptr, nullptr, [] { forked_child = true; });
+        return configured_threads();
+    }();
     return threads;
 }
 
 void for_each_range(std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& body) {
     if (count <= 0) return;
-    tbb::task_arena& threads = arena();
     if (kAlwaysSerial || thread_count() == 1 || count == 1 || forked_child) {
         body(0, count);
         return;
     }
     const std::int64_t ranges = std::min<std::int64_t>(count, kRangesPerThread * thread_count());
-    threads.execute([&] {
+    arena().execute([&] {
         tbb::parallel_for(std::int64_t{0}, ranges, [&](std::int64_t range) {
             body(count / ranges * range + std::min(range, count % ranges),
                  count / ranges * (range + 1) + std::min(range + 1, count % ranges));
@@ -78,7 +87,7 @@ void* thread_scratch(std::size_t bytes) {
     if (bytes > capacity) {
         memory.reset();
         capacity = 0;
-        memory.reset(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64})));
+        memory.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64})));
         capacity = bytes;
     }
     return memory.get();

@@ -7,7 +7,8 @@
 
 namespace kiln::runtime::cpu {
 
-/// Threads that launches may use: KILN_THREADS, otherwise the machine's.
+/// Threads that launches may use: KILN_THREADS, otherwise the cores this process may run on. Throws Error(user) if the
+/// variable holds no number from 1 to 1024.
 int thread_count();
 
 /// Calls `body(first, last)` for disjoint ranges that cover 0 ... count - 1, and returns when all are done. Ranges are
