@@ -322,6 +322,11 @@ TEST_SUITE("unit") {
             CHECK(refused.code == 1);
             CHECK(contains(refused.error, "must be a number from 1 to 1024"));
         }
+        for (const char* level : {"x86_64_v5", "aarch64", "avx2"}) {
+            const Outcome refused = shell.kiln({"doctor"}, {std::string("KILN_CPU=") + level});
+            CHECK(refused.code == 1);
+            CHECK(contains(refused.error, "must be x86_64_v2, x86_64_v3 or x86_64_v4"));
+        }
         const Outcome bench = shell.kiln({"bench", "nonsense", "--json"});
         CHECK(bench.code == 1);
         CHECK(contains(bench.json()["error"]["message"].get<std::string>(), "there is no built comparison `nonsense`"));
