@@ -176,6 +176,7 @@ TEST_SUITE("unit") {
         };
         CHECK(refused({"twice"}) == "the size `N` of `x` is not given: add --size N=...");
         CHECK(refused({"twice", "--size", "M=3"}) == "`twice` has no size `M`");
+        CHECK(refused({"twice", "--size", "N=3,N=4"}) == "--size gives `N` twice");
         CHECK(refused({"twice", "--size", "N=-3"}) == "the size N is no whole number: `-3`");
         CHECK(refused({"twice", "--size", "N=many"}) == "the size N is no whole number: `many`");
         CHECK(refused({"twice", "--size", "N"}) == "--size takes NAME=VALUE, and `N` was given");
