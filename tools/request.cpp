@@ -27,7 +27,11 @@ std::vector<std::pair<std::string, std::string>> assignments(const std::vector<s
         if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
             throw user_error(fmt::format("{} takes NAME=VALUE, and `{}` was given", option, text));
         }
-        pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+        const std::string name = text.substr(0, equals);
+        for (const auto& [earlier, value] : pairs) {
+            if (earlier == name) throw user_error(fmt::format("{} gives `{}` twice", option, name));
+        }
+        pairs.emplace_back(name, text.substr(equals + 1));
     }
     return pairs;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "codegen/cpu/compile.h"
 #include "codegen/cpu/jit.h"
@@ -22,7 +23,9 @@ namespace cpu = codegen::cpu;
 // A cache line, and the widest vector.
 constexpr std::uint64_t kAlignment = 64;
 
-std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+std::uint64_t aligned(std::uint64_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 /// Memory of the kernel's scratch tensors, and the tensors in it.
 class ScratchTensors {
@@ -158,9 +161,23 @@ private:
     std::vector<PhaseEntry> entries_;
 };
 
+Error unknown_level(const char* level) {
+    return Error(ErrorKind::user,
+                 fmt::format("KILN_CPU is `{}`, and must be x86_64_v2, x86_64_v3 or x86_64_v4", level));
+}
+
+/// The host's target. Throws Error(user) if KILN_CPU names no level: a misspelt one would silently change nothing.
+const cpu::Target& checked_host_target() {
+    const char* level = std::getenv("KILN_CPU");
+    if (level == nullptr || *level == '\0') return cpu::host_target();
+    if (!std::string_view(level).starts_with("x86_64_v") || cpu::target_named(level) == nullptr)
+        throw unknown_level(level);
+    return cpu::host_target();
+}
+
 class CpuBackend final : public DeviceBackend {
 public:
-    CpuBackend() : target_(cpu::host_target()) {
+    CpuBackend() : target_(checked_host_target()) {
         description_ = fmt::format("{} ({} threads, {}-bit vectors{})", target_.cpu, thread_count(),
                                    target_.vector_bytes * 8, target_.has_bf16_dot ? ", bf16 dot" : "");
     }
@@ -214,6 +231,8 @@ private:
 
 }  // namespace
 
-std::shared_ptr<DeviceBackend> make_backend() { return std::make_shared<CpuBackend>(); }
+std::shared_ptr<DeviceBackend> make_backend() {
+    return std::make_shared<CpuBackend>();
+}
 
 }  // namespace kiln::runtime::cpu

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -11,7 +12,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <new>
 
 #include "kiln/error.hpp"
@@ -48,12 +48,32 @@ int configured_threads() {
 
 // Never destroyed: no work at static destruction, and a launch may still run on another thread then.
 tbb::task_arena& arena() {
-    static auto* const arena = new tbb::task_arena(thread_count());
+    static auto* const arena = [] {
+        // oneTBB makes no more workers than cores unless the whole process is allowed more.
+        if (thread_count() > tbb::info::default_concurrency()) {
+            new tbb::global_control(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(thread_count()));
+        }
+        return new tbb::task_arena(thread_count());
+    }();
     return *arena;
 }
 
-struct AlignedDelete {
-    void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{64}); }
+// Memory of this thread. Plain variables, so that they can still be used by a launch from a static object's destructor,
+// when the thread's other variables are gone.
+constexpr std::align_val_t kScratchAlignment{64};
+thread_local std::byte* scratch = nullptr;
+thread_local std::size_t scratch_bytes = 0;
+
+void free_scratch() {
+    ::operator delete(scratch, kScratchAlignment);
+    scratch = nullptr;
+    scratch_bytes = 0;
+}
+
+/// Frees the memory when the thread ends.
+struct ScratchOwner {
+    ~ScratchOwner() { free_scratch(); }
 };
 
 }  // namespace
@@ -82,15 +102,12 @@ void for_each_range(std::int64_t count, const std::function<void(std::int64_t, s
 }
 
 void* thread_scratch(std::size_t bytes) {
-    thread_local std::unique_ptr<std::byte, AlignedDelete> memory;
-    thread_local std::size_t capacity = 0;
-    if (bytes > capacity) {
-        memory.reset();
-        capacity = 0;
-        memory.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64})));
-        capacity = bytes;
-    }
-    return memory.get();
+    if (bytes <= scratch_bytes) return scratch;
+    static thread_local const ScratchOwner owner;
+    free_scratch();
+    scratch = static_cast<std::byte*>(::operator new(bytes, kScratchAlignment));
+    scratch_bytes = bytes;
+    return scratch;
 }
 
 }  // namespace kiln::runtime::cpu

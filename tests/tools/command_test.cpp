@@ -176,6 +176,7 @@ TEST_SUITE("unit") {
         };
         CHECK(refused({"twice"}) == "the size `N` of `x` is not given: add --size N=...");
         CHECK(refused({"twice", "--size", "M=3"}) == "`twice` has no size `M`");
+        CHECK(refused({"twice", "--size", "N=3,N=4"}) == "--size gives `N` twice");
         CHECK(refused({"twice", "--size", "N=-3"}) == "the size N is no whole number: `-3`");
         CHECK(refused({"twice", "--size", "N=many"}) == "the size N is no whole number: `many`");
         CHECK(refused({"twice", "--size", "N"}) == "--size takes NAME=VALUE, and `N` was given");
@@ -321,6 +322,11 @@ TEST_SUITE("unit") {
             const Outcome refused = shell.kiln({"doctor"}, {std::string("KILN_THREADS=") + threads});
             CHECK(refused.code == 1);
             CHECK(contains(refused.error, "must be a number from 1 to 1024"));
+        }
+        for (const char* level : {"x86_64_v5", "aarch64", "avx2"}) {
+            const Outcome refused = shell.kiln({"doctor"}, {std::string("KILN_CPU=") + level});
+            CHECK(refused.code == 1);
+            CHECK(contains(refused.error, "must be x86_64_v2, x86_64_v3 or x86_64_v4"));
         }
         const Outcome bench = shell.kiln({"bench", "nonsense", "--json"});
         CHECK(bench.code == 1);
