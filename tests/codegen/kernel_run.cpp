@@ -93,6 +93,7 @@ std::string difference(const GuardedTensor& actual, const GuardedTensor& expecte
         if (std::memcmp(a.data() + at, e.data() + at, width) == 0) continue;
         if (ir::bit_width(element) < 8) return "byte " + std::to_string(at);
         const double x = value_at(element, a.data() + at), y = value_at(element, e.data() + at);
+        if (!actual.is_element(at / width)) return fmt::format("the gap at {} from the lowest was written", at / width);
         const bool both_nan = std::isnan(x) && std::isnan(y);
         if (both_nan || (!exact && close(x, y, tolerance))) continue;
         return fmt::format("element {} from the lowest is {} instead of {}", at / width, x, y);

@@ -99,6 +99,8 @@ public:
             (reach < 0 ? lowest : highest) += reach;
         }
         const std::int64_t elements = empty ? 0 : highest - lowest + 1;
+        lowest_ = lowest;
+        reached_.resize(static_cast<std::size_t>(elements));
         bits_ = ir::bit_width(spec.element);
         bytes_ = std::make_unique<GuardedBytes>(static_cast<std::size_t>((elements * bits_ + 7) / 8), guard);
         view_.data = bytes_->data() - lowest * bits_ / 8;
@@ -108,6 +110,8 @@ public:
 
     const ir::TensorView& view() const { return view_; }
     const GuardedBytes& bytes() const { return *bytes_; }
+    /// Whether an index reaches the n-th place from the lowest; otherwise it is a gap between elements.
+    bool is_element(std::size_t place) const { return reached_[place]; }
 
 private:
     void fill(const TensorSpec& spec, std::mt19937& random, std::size_t axis, std::int64_t offset) {
@@ -116,6 +120,7 @@ private:
             fill(spec, random, axis + 1, offset + i * view_.strides[axis]);
     }
     void put(const TensorSpec& spec, std::mt19937& random, std::int64_t offset) {
+        reached_[static_cast<std::size_t>(offset - lowest_)] = true;
         std::uint64_t bits = 0;
         const double unit = std::uniform_real_distribution<double>(-1, 1)(random);
         switch (ir::scalar_class(spec.element)) {
@@ -147,6 +152,8 @@ private:
 
     ir::TensorView view_;
     int bits_ = 8;
+    std::int64_t lowest_ = 0;
+    std::vector<bool> reached_;
     std::unique_ptr<GuardedBytes> bytes_;
 };
 

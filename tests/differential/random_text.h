@@ -23,7 +23,7 @@ public:
         real_ = pick<ir::ScalarType>({F32, F32, F16, BF16, F64});
         whole_ = pick<ir::ScalarType>({I32, I32, I8, I16, I64, U8, U32, U64});
         declare_inputs();
-        const int statements = 2 + below(6);
+        const int statements = 2 + below(4);
         for (int i = 0; i < statements; ++i) add_statement(2);
         add_stores();
         return finish();

@@ -1,5 +1,5 @@
 // attention and attention_alibi against float64, over their options, head sizes, lengths and element types.
-#include <optional>
+#include <bit>
 
 #include "library_run.h"
 
@@ -195,7 +195,8 @@ TEST_SUITE("library") {
     TEST_CASE("attention's options, alone and together, are as accurate as a plain loop") {
         for (const DType type : {f32, f16, bf16}) {
             for (int options = 0; options < 32; ++options) {
-                if (type != f32 && options % 5 != 3) continue;
+                if (type != f32 && options % 11 != 9) continue;
+                if (type == f32 && std::popcount(static_cast<unsigned>(options)) % 2 == 0 && options != 30) continue;
                 CAPTURE(options);
                 AttentionCase test;
                 test.type = type;

@@ -104,13 +104,13 @@ double part(Sample sample) {
 
 /// How near attention comes to its bound, over head sizes and lengths. Scores of a few units; softmax of wide scores is
 /// nearly a copy, that of narrow ones nearly a mean.
-void check_attention_bound(const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& heads,
-                           std::int64_t queries) {
-    for (const DType type : {f32, f16, bf16}) {
+void check_attention_bound(const std::vector<DType>& types, const std::vector<std::int64_t>& lengths,
+                           const std::vector<std::int64_t>& heads, std::int64_t queries) {
+    for (const DType type : types) {
         double worst = 0;
         for (const std::int64_t n : lengths) {
             for (const std::int64_t d : heads) {
-                for (const double amplitude : {0.3, 3.0, 6.0}) {
+                for (const double amplitude : {1.0, 6.0}) {
                     const double used = part(attention(type, queries, n, d, (n + d) % 2 == 1, amplitude));
                     CAPTURE(name(type));
                     CAPTURE(n);
@@ -129,15 +129,17 @@ void check_attention_bound(const std::vector<std::int64_t>& lengths, const std::
 
 TEST_SUITE("library") {
     TEST_CASE("attention's bound holds with room over lengths and head sizes") {
-        check_attention_bound({5, 97, 512}, {16, 80, 256}, 9);
+        check_attention_bound({f32}, {97, 512}, {16, 80, 256}, 9);
+        check_attention_bound({f16, bf16}, {97}, {80}, 9);
     }
     TEST_CASE("attention's bound holds with room over long lengths and all head sizes" * doctest::skip()) {
-        check_attention_bound({1, 31, 203, 1000, 4096, 16384}, {8, 40, 59, 64, 80, 96, 111, 128, 256}, 17);
+        check_attention_bound({f32, f16, bf16}, {1, 31, 203, 1000, 4096, 16384}, {8, 40, 59, 64, 80, 96, 111, 128, 256},
+                              17);
     }
 
     TEST_CASE("default bounds hold with room, and would notice a coarser computation") {
         for (const DType type : {f32, f16, bf16}) {
-            for (const std::int64_t k : {5, 97, 1000, 5000}) {
+            for (const std::int64_t k : {97, 5000}) {
                 CAPTURE(name(type));
                 CAPTURE(k);
                 const double used = part(gemm(type, 17, 65, k));
