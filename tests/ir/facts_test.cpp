@@ -121,6 +121,10 @@ private:
 
     void run_op(const ir::Op& op) {
         if (op.kind == ir::OpKind::For) return run_for(op);
+        if (is_opaque(op.kind)) {
+            for (const ir::ValueId result : op.results) set(result, arbitrary(kernel_.type(result)));
+            return;
+        }
         if (op.kind == ir::OpKind::If) {
             const ir::BlockId block = op.blocks[integer(op.operands[0]) != 0 ? 0 : 1];
             run_block(block);
@@ -129,6 +133,12 @@ private:
         } else if (op.results.size() == 1) {
             set(op.result(), result(op));
         }
+    }
+
+    /// Ops of whose results nothing is claimed.
+    static bool is_opaque(ir::OpKind kind) {
+        return kind == ir::OpKind::Join || kind == ir::OpKind::Fold || kind == ir::OpKind::Scan ||
+               kind == ir::OpKind::Sort || kind == ir::OpKind::Bincount;
     }
 
     void run_for(const ir::Op& op) {

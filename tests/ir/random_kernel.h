@@ -99,7 +99,9 @@ private:
     }
 
     void add_op(int depth) {
-        switch (below(12)) {
+        switch (below(13)) {
+            case 12:
+                return add_combining();
             case 0:
             case 1:
                 return add_elementwise_of(ir::OpGroup::Elementwise, some_integer());
@@ -216,6 +218,47 @@ private:
         const ir::ReduceKind kind =
             pick<ir::ReduceKind>({ir::ReduceKind::Sum, ir::ReduceKind::Min, ir::ReduceKind::Max});
         values_.push_back(builder_.reduce(kind, value, below(2)));
+    }
+
+    /// Ops that go element by element.
+    void add_combining() {
+        const bool whole = chance(2);
+        const ir::ValueId value = operand(whole ? ir::kInt : ir::ScalarType::F32, {4, 8});
+        switch (below(4)) {
+            case 0: {
+                const ir::OpId sort = builder_.sort(value, {below(2), chance(2)});
+                for (const ir::ValueId result : kernel_[sort].results) values_.push_back(result);
+                return;
+            }
+            case 1:
+                return values_.push_back(builder_.bincount(operand(ir::kInt, {8}), 4, std::nullopt));
+            case 2:
+                return values_.push_back(builder_.join({operand(ir::kInt, {4}), operand(ir::kInt, {4})}, 0));
+            case 3:
+                return add_fold(value, chance(2) ? ir::OpKind::Fold : ir::OpKind::Scan);
+        }
+    }
+
+    /// Combines pairs by a block that uses a value from outside and branches.
+    void add_fold(ir::ValueId value, ir::OpKind kind) {
+        const ir::ValueId outside = operand(ir::kInt, {}), second = operand(ir::kInt, {4, 8});
+        const ir::BlockId outer = builder_.block();
+        const ir::OpId op = builder_.combine_elements(kind, {value, second}, below(2));
+        const ir::BlockId block = kernel_[op].blocks[0];
+        const std::vector<ir::ValueId> arguments = kernel_[block].arguments;
+        builder_.set_block(block);
+        const ir::ValueId greater = builder_.elementwise(ir::OpKind::Greater, {arguments[0], arguments[2]});
+        const ir::OpId branch = builder_.if_else(greater, {ir::Type::scalar(ir::kInt)});
+        const std::vector<ir::BlockId> branches = kernel_[branch].blocks;
+        builder_.set_block(branches[0]);
+        builder_.yield({builder_.elementwise(ir::OpKind::Add, {arguments[1], outside})});
+        builder_.set_block(branches[1]);
+        builder_.yield({builder_.elementwise(ir::OpKind::Xor, {arguments[3], arguments[1]})});
+        builder_.set_block(block);
+        const ir::ValueId chosen = kernel_[branch].result();
+        builder_.yield({builder_.elementwise(ir::OpKind::Max, {arguments[0], arguments[2]}), chosen});
+        builder_.set_block(outer);
+        for (const ir::ValueId result : kernel_[op].results) values_.push_back(result);
     }
 
     /// x + dot(a, b), which fusion may round otherwise: compare it within a bound.
