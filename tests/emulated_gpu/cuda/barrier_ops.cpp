@@ -114,6 +114,9 @@ Flow barrier(Step& step) {
         complete_barriers(step.block);
         return Flow::Next;
     }
+    Counters& counters = step.launch.counters;  // the interpreter counts what goes on, and this waits
+    ++counters.warp_instructions[static_cast<size_t>(InstructionClass::Barrier)];
+    counters.thread_instructions += static_cast<uint64_t>(std::popcount(step.mask));
     leave_others_behind(step);
     step.group.state = Group::State::AwaitsBarrier;
     step.group.barrier = number;
