@@ -48,7 +48,9 @@ void check_seeded_bugs(const std::string& correct, const std::vector<SeededBug>&
         }
         ++missed;
         std::printf("missed: %s: %s\n", bug.name.c_str(),
-                    outcome.reported ? outcome.report.text().c_str() : outcome.wrong_values ? "wrong values" : "nothing");
+                    outcome.reported       ? outcome.report.text().c_str()
+                    : outcome.wrong_values ? "wrong values"
+                                           : "nothing");
     }
     std::printf("%d caught, %d missed, %d false\n", caught, missed, false_reports);
     std::fflush(stdout);

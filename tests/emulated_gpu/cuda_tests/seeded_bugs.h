@@ -1,10 +1,10 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda/report.h"
-
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "tests/emulated_gpu/cuda/report.h"
 
 namespace emulated_gpu {
 
