@@ -1,12 +1,12 @@
 // atom and red: PTX ISA, chapter "Parallel Synchronization and Communication Instructions".
 
-#include "tests/emulated_gpu/cuda/lanewise.h"
-#include "tests/emulated_gpu/cuda/memory_access.h"
-#include "tests/emulated_gpu/cuda/memory_order.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include "tests/emulated_gpu/cuda/lanewise.h"
+#include "tests/emulated_gpu/cuda/memory_access.h"
+#include "tests/emulated_gpu/cuda/memory_order.h"
 
 namespace emulated_gpu {
 namespace {
@@ -24,21 +24,30 @@ T extremum(T old, T operand, bool maximum) {
 uint64_t integer_result(Atomic what, Type type, uint64_t old, uint64_t b, uint64_t c) {
     const bool wide = type_bits(type) == 64;
     switch (what) {
-        case Atomic::Add: return old + b;
+        case Atomic::Add:
+            return old + b;
         case Atomic::Min:
         case Atomic::Max: {
             const bool maximum = what == Atomic::Max;
             if (!is_signed(type)) return extremum(old, b, maximum);
-            if (wide) return static_cast<uint64_t>(extremum(static_cast<int64_t>(old), static_cast<int64_t>(b), maximum));
+            if (wide)
+                return static_cast<uint64_t>(extremum(static_cast<int64_t>(old), static_cast<int64_t>(b), maximum));
             return static_cast<uint32_t>(extremum(static_cast<int32_t>(old), static_cast<int32_t>(b), maximum));
         }
-        case Atomic::And: return old & b;
-        case Atomic::Or: return old | b;
-        case Atomic::Xor: return old ^ b;
-        case Atomic::Exchange: return b;
-        case Atomic::CompareSwap: return old == b ? c : old;
-        case Atomic::Increment: return old >= b ? 0 : old + 1;
-        case Atomic::Decrement: return old == 0 || old > b ? b : old - 1;
+        case Atomic::And:
+            return old & b;
+        case Atomic::Or:
+            return old | b;
+        case Atomic::Xor:
+            return old ^ b;
+        case Atomic::Exchange:
+            return b;
+        case Atomic::CompareSwap:
+            return old == b ? c : old;
+        case Atomic::Increment:
+            return old >= b ? 0 : old + 1;
+        case Atomic::Decrement:
+            return old == 0 || old > b ? b : old - 1;
     }
     return old;
 }
@@ -107,9 +116,9 @@ Flow atomic(Step& step) {
 
 Atomic read_operation(Decode& decode) {
     static const std::pair<const char*, Atomic> kNames[] = {
-        {"add", Atomic::Add}, {"min", Atomic::Min}, {"max", Atomic::Max}, {"and", Atomic::And}, {"or", Atomic::Or},
-        {"xor", Atomic::Xor}, {"exch", Atomic::Exchange}, {"cas", Atomic::CompareSwap}, {"inc", Atomic::Increment},
-        {"dec", Atomic::Decrement}};
+        {"add", Atomic::Add},       {"min", Atomic::Min},      {"max", Atomic::Max},       {"and", Atomic::And},
+        {"or", Atomic::Or},         {"xor", Atomic::Xor},      {"exch", Atomic::Exchange}, {"cas", Atomic::CompareSwap},
+        {"inc", Atomic::Increment}, {"dec", Atomic::Decrement}};
     for (const auto& [name, what] : kNames) {
         if (decode.accept(name)) return what;
     }
@@ -122,13 +131,19 @@ void decode_atomic(Decode& decode) {
     op.klass = InstructionClass::Memory;
     if (decode.has("async")) decode.refuse();
     uint64_t order = 0;
-    if (decode.accept("acq_rel")) order = kAcquires | kReleases;
-    else if (decode.accept("acquire")) order = kAcquires;
-    else if (decode.accept("release")) order = kReleases;
-    else decode.accept("relaxed");
+    if (decode.accept("acq_rel"))
+        order = kAcquires | kReleases;
+    else if (decode.accept("acquire"))
+        order = kAcquires;
+    else if (decode.accept("release"))
+        order = kReleases;
+    else
+        decode.accept("relaxed");
     read_scope(decode);
-    if (decode.accept("global")) op.space = Space::Global;
-    else if (decode.accept("shared") || decode.accept("shared::cta")) op.space = Space::Shared;
+    if (decode.accept("global"))
+        op.space = Space::Global;
+    else if (decode.accept("shared") || decode.accept("shared::cta"))
+        op.space = Space::Shared;
     const Atomic what = read_operation(decode);
     decode.accept("noftz");
     if (decode.has("v2") || decode.has("v4")) decode.refuse("a vector");

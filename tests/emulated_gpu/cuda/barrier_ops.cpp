@@ -1,8 +1,8 @@
 // Barriers of a block and memory fences: PTX ISA, chapter "Parallel Synchronization and Communication Instructions".
 
-#include "tests/emulated_gpu/cuda/lanewise.h"
-
 #include <algorithm>
+
+#include "tests/emulated_gpu/cuda/lanewise.h"
 
 namespace emulated_gpu {
 namespace {
@@ -65,14 +65,15 @@ void check_arrival(const Step& step, uint32_t number, uint32_t expected) {
         throw Fault{FaultKind::BarrierMisuse, "there is no barrier " + std::to_string(number) + ", only 0 to 15"};
     }
     if (expected % kLanes != 0) {
-        throw Fault{FaultKind::BarrierMisuse, "barrier " + std::to_string(number) + " counts " + std::to_string(expected) +
-                                                  " threads, which is no multiple of 32"};
+        throw Fault{FaultKind::BarrierMisuse, "barrier " + std::to_string(number) + " counts " +
+                                                  std::to_string(expected) + " threads, which is no multiple of 32"};
     }
     const Barrier& barrier = step.block.barriers[number];
     if (barrier.in_use && barrier.expected != expected) {
-        throw Fault{FaultKind::BarrierMisuse,
-                    "barrier " + std::to_string(number) + " expects " + std::to_string(expected) + " threads here and " +
-                        std::to_string(barrier.expected) + " where " + barrier.first_arrival + " arrived (0: all)"};
+        throw Fault{FaultKind::BarrierMisuse, "barrier " + std::to_string(number) + " expects " +
+                                                  std::to_string(expected) + " threads here and " +
+                                                  std::to_string(barrier.expected) + " where " + barrier.first_arrival +
+                                                  " arrived (0: all)"};
     }
 }
 
@@ -86,8 +87,8 @@ void arrive(Step& step, uint32_t number, uint32_t expected, bool aligned) {
     barrier.arrived_threads += threads;
     barrier.arrived_slots += aligned ? kLanes : threads;
     if (expected != 0 && barrier.arrived_slots > expected) {
-        throw Fault{FaultKind::BarrierMisuse, "more threads arrive at barrier " + std::to_string(number) + " than the " +
-                                                  std::to_string(expected) + " it expects"};
+        throw Fault{FaultKind::BarrierMisuse, "more threads arrive at barrier " + std::to_string(number) +
+                                                  " than the " + std::to_string(expected) + " it expects"};
     }
     fence(step.warp);
     join(barrier.clock, step.warp.fenced);
@@ -114,6 +115,9 @@ Flow barrier(Step& step) {
         complete_barriers(step.block);
         return Flow::Next;
     }
+    Counters& counters = step.launch.counters;  // the interpreter counts what goes on, and this waits
+    ++counters.warp_instructions[static_cast<size_t>(InstructionClass::Barrier)];
+    counters.thread_instructions += static_cast<uint64_t>(std::popcount(step.mask));
     leave_others_behind(step);
     step.group.state = Group::State::AwaitsBarrier;
     step.group.barrier = number;
@@ -133,7 +137,9 @@ void decode_barrier(Decode& decode) {
     if (decode.accept("arrive")) {
         kind = BarrierKind::Arrive;
     } else if (decode.accept("red")) {
-        kind = decode.accept("popc") ? BarrierKind::CountTrue : decode.accept("and") ? BarrierKind::AllTrue : BarrierKind::AnyTrue;
+        kind = decode.accept("popc")  ? BarrierKind::CountTrue
+               : decode.accept("and") ? BarrierKind::AllTrue
+                                      : BarrierKind::AnyTrue;
         if (kind == BarrierKind::AnyTrue) decode.expect("or");
         decode.expect(kind == BarrierKind::CountTrue ? "u32" : "pred");
         first = 1;
@@ -177,7 +183,8 @@ Flow memory_fence(Step& step) {
 }
 void decode_fence(Decode& decode) {
     decode.op().klass = InstructionClass::Barrier;
-    for (const char* word : {"sc", "acq_rel", "acquire", "release", "cta", "gpu", "sys", "gl", "cluster"}) decode.accept(word);
+    for (const char* word : {"sc", "acq_rel", "acquire", "release", "cta", "gpu", "sys", "gl", "cluster"})
+        decode.accept(word);
     decode.expect_operands(0, 0);
     decode.op().run = &memory_fence;
 }

@@ -1,15 +1,16 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda/ptx_module.h"
-#include "tests/emulated_gpu/cuda/token_cursor.h"
-
 #include <map>
 #include <string>
 #include <vector>
 
+#include "tests/emulated_gpu/cuda/ptx_module.h"
+#include "tests/emulated_gpu/cuda/token_cursor.h"
+
 namespace emulated_gpu {
 
-/// Reads one variable declaration behind its state space, up to but without ';' or ',' or ')': `.align 4 .b8 name[16] = {1, 2}`.
+/// Reads one variable declaration behind its state space, up to but without ';' or ',' or ')': `.align 4 .b8 name[16] =
+/// {1, 2}`.
 Variable parse_variable(TokenCursor& cursor, Space space);
 
 /// Reads a function's body, from '{' to its '}'. Braces inside scope registers, labels and variables.

@@ -1,9 +1,9 @@
 // Comparison and selection: PTX ISA, chapters "Comparison and Selection Instructions" and "Half Precision Comparison
 // Instructions", and testp and copysign of "Floating Point Instructions".
 
-#include "tests/emulated_gpu/cuda/lanewise.h"
-
 #include <cmath>
+
+#include "tests/emulated_gpu/cuda/lanewise.h"
 
 namespace emulated_gpu {
 namespace {
@@ -19,20 +19,34 @@ template <class T>
 bool compare(Compare how, T a, T b) {
     const bool unordered = a != a || b != b;
     switch (how) {
-        case Compare::Eq: return !unordered && a == b;
-        case Compare::Ne: return !unordered && a != b;
-        case Compare::Lt: return a < b;
-        case Compare::Le: return a <= b;
-        case Compare::Gt: return a > b;
-        case Compare::Ge: return a >= b;
-        case Compare::Equ: return unordered || a == b;
-        case Compare::Neu: return unordered || a != b;
-        case Compare::Ltu: return unordered || a < b;
-        case Compare::Leu: return unordered || a <= b;
-        case Compare::Gtu: return unordered || a > b;
-        case Compare::Geu: return unordered || a >= b;
-        case Compare::Num: return !unordered;
-        case Compare::Nan: return unordered;
+        case Compare::Eq:
+            return !unordered && a == b;
+        case Compare::Ne:
+            return !unordered && a != b;
+        case Compare::Lt:
+            return a < b;
+        case Compare::Le:
+            return a <= b;
+        case Compare::Gt:
+            return a > b;
+        case Compare::Ge:
+            return a >= b;
+        case Compare::Equ:
+            return unordered || a == b;
+        case Compare::Neu:
+            return unordered || a != b;
+        case Compare::Ltu:
+            return unordered || a < b;
+        case Compare::Leu:
+            return unordered || a <= b;
+        case Compare::Gtu:
+            return unordered || a > b;
+        case Compare::Geu:
+            return unordered || a >= b;
+        case Compare::Num:
+            return !unordered;
+        case Compare::Nan:
+            return unordered;
     }
     return false;
 }
@@ -42,10 +56,14 @@ uint64_t combine(const Step& step, uint64_t compared, int lane) {
     const size_t last = step.op.source_count - 1U;
     const uint64_t other = (step.source(last)[lane] & 1) ^ ((step.op.negated >> last) & 1);
     switch (step.op.combine) {
-        case Combine::None: break;
-        case Combine::And: return compared & other;
-        case Combine::Or: return compared | other;
-        case Combine::Xor: return compared ^ other;
+        case Combine::None:
+            break;
+        case Combine::And:
+            return compared & other;
+        case Combine::Or:
+            return compared | other;
+        case Combine::Xor:
+            return compared ^ other;
     }
     return compared;
 }
@@ -101,8 +119,10 @@ Flow compare_halves(Step& step) {
     for_lanes(step.mask, [&](int i) {
         uint64_t holds[2];
         for (int half = 0; half < 2; ++half) {
-            holds[half] = combine(step, compare(op.compare, Reader::read(a[i] >> (16 * half), op.mode.flush),
-                                                Reader::read(b[i] >> (16 * half), op.mode.flush)), i);
+            holds[half] = combine(step,
+                                  compare(op.compare, Reader::read(a[i] >> (16 * half), op.mode.flush),
+                                          Reader::read(b[i] >> (16 * half), op.mode.flush)),
+                                  i);
         }
         if (op.type == Type::Predicate) {
             step.result(0)[i] = holds[0];
@@ -116,7 +136,9 @@ Flow compare_halves(Step& step) {
 
 struct PickCompare {
     template <class T>
-    Handler operator()() const { return &compare_lanes<Plain<T>>; }
+    Handler operator()() const {
+        return &compare_lanes<Plain<T>>;
+    }
 };
 
 Handler comparison_of(Decode& decode, Type type) {
@@ -139,9 +161,12 @@ void decode_compare(Decode& decode) {
         found = true;
     }
     if (!found) decode.fail("'" + decode.instruction().text + "' lacks a comparison");
-    if (decode.accept("and")) op.combine = Combine::And;
-    else if (decode.accept("or")) op.combine = Combine::Or;
-    else if (decode.accept("xor")) op.combine = Combine::Xor;
+    if (decode.accept("and"))
+        op.combine = Combine::And;
+    else if (decode.accept("or"))
+        op.combine = Combine::Or;
+    else if (decode.accept("xor"))
+        op.combine = Combine::Xor;
     op.mode.flush = decode.accept("ftz");
     op.type = decode.instruction().opcode == "set" ? decode.type() : Type::Predicate;
     op.other = decode.type();
@@ -222,12 +247,18 @@ enum class Property : uint64_t { Finite, Infinite, Number, NotANumber, Normal, S
 template <class T>
 bool has_property(Property property, T value) {
     switch (property) {
-        case Property::Finite: return std::isfinite(value);
-        case Property::Infinite: return std::isinf(value);
-        case Property::Number: return !std::isnan(value);
-        case Property::NotANumber: return std::isnan(value);
-        case Property::Normal: return std::isnormal(value) || value == 0;
-        case Property::Subnormal: return std::fpclassify(value) == FP_SUBNORMAL;
+        case Property::Finite:
+            return std::isfinite(value);
+        case Property::Infinite:
+            return std::isinf(value);
+        case Property::Number:
+            return !std::isnan(value);
+        case Property::NotANumber:
+            return std::isnan(value);
+        case Property::Normal:
+            return std::isnormal(value) || value == 0;
+        case Property::Subnormal:
+            return std::fpclassify(value) == FP_SUBNORMAL;
     }
     return false;
 }
@@ -235,7 +266,8 @@ template <class T>
 Flow test_property(Step& step) {
     const uint64_t* a = step.source(0);
     uint64_t* out = step.result();
-    for_lanes(step.mask, [&](int i) { out[i] = has_property(static_cast<Property>(step.op.detail), from_bits<T>(a[i])); });
+    for_lanes(step.mask,
+              [&](int i) { out[i] = has_property(static_cast<Property>(step.op.detail), from_bits<T>(a[i])); });
     return Flow::Next;
 }
 void decode_testp(Decode& decode) {

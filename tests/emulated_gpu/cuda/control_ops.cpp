@@ -1,10 +1,10 @@
 // Control flow: PTX ISA, chapter "Control Flow Instructions", and the miscellaneous instructions.
 
-#include "tests/emulated_gpu/cuda/device_printf.h"
-#include "tests/emulated_gpu/cuda/lanewise.h"
-
 #include <algorithm>
 #include <cstring>
+
+#include "tests/emulated_gpu/cuda/device_printf.h"
+#include "tests/emulated_gpu/cuda/lanewise.h"
 
 namespace emulated_gpu {
 namespace {
@@ -37,7 +37,10 @@ Flow branch_indexed(Step& step) {
     while (left != 0) {
         const int lane = std::countr_zero(left);
         if (index[lane] >= step.op.targets.size()) {
-            throw Fault{FaultKind::Trap, "brx.idx picks label " + std::to_string(index[lane]) + " of " + std::to_string(step.op.targets.size()), lane};
+            throw Fault{
+                FaultKind::Trap,
+                "brx.idx picks label " + std::to_string(index[lane]) + " of " + std::to_string(step.op.targets.size()),
+                lane};
         }
         uint32_t same = 0;
         for_lanes(left, [&](int i) { same |= static_cast<uint32_t>(index[i] == index[lane]) << i; });
@@ -139,7 +142,8 @@ Flow call_printf(Step& step) {
 /// __assertfail(message, file, line, function, size of a character)
 Flow call_assertion_failed(Step& step) {
     const int lane = std::countr_zero(step.mask);
-    const uint8_t* base = step.warp.local.data() + static_cast<uint64_t>(lane) * step.warp.local_stride + step.frame.local_base;
+    const uint8_t* base =
+        step.warp.local.data() + static_cast<uint64_t>(lane) * step.warp.local_stride + step.frame.local_base;
     const auto argument = [&](size_t index) {
         uint64_t value = 0;
         std::memcpy(&value, base + step.op.copies_in[index][0], std::min<size_t>(step.op.copies_in[index][2], 8));
@@ -181,14 +185,22 @@ void decode_call(Decode& decode) {
     match_arguments(decode, instruction.arguments, callee.source->parameters, callee.locals, op.copies_in);
     match_arguments(decode, instruction.returns, callee.source->returns, callee.locals, op.copies_out);
     op.callee = &callee;
-    if (callee.source->has_body) op.run = &call_function;
-    else if (name == "vprintf") op.run = &call_printf;
-    else if (name == "__assertfail") op.run = &call_assertion_failed;
-    else decode.refuse("the function '" + name + "'");
+    if (callee.source->has_body)
+        op.run = &call_function;
+    else if (name == "vprintf")
+        op.run = &call_printf;
+    else if (name == "__assertfail")
+        op.run = &call_assertion_failed;
+    else
+        decode.refuse("the function '" + name + "'");
 }
 
-Flow trap(Step& step) { throw Fault{FaultKind::Trap, "the kernel executed a trap", std::countr_zero(step.mask)}; }
-Flow nothing(Step&) { return Flow::Next; }
+Flow trap(Step& step) {
+    throw Fault{FaultKind::Trap, "the kernel executed a trap", std::countr_zero(step.mask)};
+}
+Flow nothing(Step&) {
+    return Flow::Next;
+}
 
 void decode_trap(Decode& decode) {
     decode.op().klass = InstructionClass::Control;

@@ -1,15 +1,17 @@
 // Conversions: PTX ISA, chapter "Data Movement and Conversion Instructions", cvt, cvt.pack and szext.
 
-#include "tests/emulated_gpu/cuda/lanewise.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "tests/emulated_gpu/cuda/lanewise.h"
+
 namespace emulated_gpu {
 namespace {
 
-uint64_t low_bits(uint64_t value, int bits) { return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1); }
+uint64_t low_bits(uint64_t value, int bits) {
+    return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
+}
 
 const FloatFormat* small_format(Type type) {
     if (type == Type::F16 || type == Type::F16x2) return &kF16;
@@ -32,7 +34,9 @@ __int128 read_integer(uint64_t bits, Type type) {
     return static_cast<__int128>(low_bits(bits, width));
 }
 
-__int128 lowest(Type type) { return is_signed(type) ? -(static_cast<__int128>(1) << (type_bits(type) - 1)) : 0; }
+__int128 lowest(Type type) {
+    return is_signed(type) ? -(static_cast<__int128>(1) << (type_bits(type) - 1)) : 0;
+}
 __int128 highest(Type type) {
     return (static_cast<__int128>(1) << (type_bits(type) - (is_signed(type) ? 1 : 0))) - 1;
 }
@@ -40,7 +44,8 @@ __int128 highest(Type type) {
 /// The destination may be wider than its type: signed values are sign-extended to it.
 uint64_t write_integer(__int128 value, Type type, int register_bits) {
     if (is_signed(type)) {
-        return low_bits(static_cast<uint64_t>(sign_extend(static_cast<uint64_t>(value), type_bits(type))), register_bits);
+        return low_bits(static_cast<uint64_t>(sign_extend(static_cast<uint64_t>(value), type_bits(type))),
+                        register_bits);
     }
     return low_bits(static_cast<uint64_t>(value), type_bits(type));
 }
@@ -195,12 +200,18 @@ void decode_cvt(Decode& decode) {
     decode.source(decode.operand(1), op.other);
     if (two) decode.source(decode.operand(2), op.other);
     const bool narrows = is_float(op.type) && is_float(op.other) && type_bits(op.type) < type_bits(op.other);
-    if (!rounds && (narrows || is_float(op.type) != is_float(op.other))) decode.fail("'" + decode.instruction().text + "' lacks a rounding");
-    if (two) op.run = &pack_pair;
-    else if (is_pair(op.type) && is_pair(op.other)) op.run = &convert_pair;
-    else if (is_pair(op.type) || is_pair(op.other)) decode.refuse();
-    else if (is_float(op.type)) op.run = is_float(op.other) ? &float_to_float : &integer_to_float;
-    else op.run = is_float(op.other) ? &float_to_integer : &integer_to_integer;
+    if (!rounds && (narrows || is_float(op.type) != is_float(op.other)))
+        decode.fail("'" + decode.instruction().text + "' lacks a rounding");
+    if (two)
+        op.run = &pack_pair;
+    else if (is_pair(op.type) && is_pair(op.other))
+        op.run = &convert_pair;
+    else if (is_pair(op.type) || is_pair(op.other))
+        decode.refuse();
+    else if (is_float(op.type))
+        op.run = is_float(op.other) ? &float_to_float : &integer_to_float;
+    else
+        op.run = is_float(op.other) ? &float_to_integer : &integer_to_integer;
 }
 
 /// szext: bits from b up become copies of the sign (or zero).
@@ -211,7 +222,8 @@ Flow extend(Step& step) {
     for_lanes(step.mask, [&](int i) {
         const uint32_t width = step.op.flag ? std::min<uint32_t>(static_cast<uint32_t>(b[i]), 32) : b[i] & 31;
         uint32_t value = static_cast<uint32_t>(low_bits(a[i], static_cast<int>(width)));
-        if (is_signed(step.op.type) && width > 0) value = static_cast<uint32_t>(sign_extend(value, static_cast<int>(width)));
+        if (is_signed(step.op.type) && width > 0)
+            value = static_cast<uint32_t>(sign_extend(value, static_cast<int>(width)));
         out[i] = value;
     });
     return Flow::Next;

@@ -1,15 +1,16 @@
 #include "tests/emulated_gpu/cuda/counters.h"
 
-#include "tests/emulated_gpu/cuda/report.h"
-
 #include <cstdio>
 #include <numeric>
+
+#include "tests/emulated_gpu/cuda/report.h"
 
 namespace emulated_gpu {
 namespace {
 
-constexpr const char* kClassNames[kInstructionClasses] = {"integer", "float",  "conversion", "move",    "compare", "memory",
-                                                          "async_copy", "matrix", "warp",       "barrier", "control"};
+constexpr const char* kClassNames[kInstructionClasses] = {"integer", "float",   "conversion", "move",
+                                                          "compare", "memory",  "async_copy", "matrix",
+                                                          "warp",    "barrier", "control"};
 
 }  // namespace
 

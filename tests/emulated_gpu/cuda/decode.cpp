@@ -6,27 +6,45 @@ namespace emulated_gpu {
 namespace {
 
 const std::map<std::string, SpecialRegister> kSpecials = {
-    {"%tid.x", SpecialRegister::TidX},         {"%tid.y", SpecialRegister::TidY},
-    {"%tid.z", SpecialRegister::TidZ},         {"%ntid.x", SpecialRegister::NtidX},
-    {"%ntid.y", SpecialRegister::NtidY},       {"%ntid.z", SpecialRegister::NtidZ},
-    {"%ctaid.x", SpecialRegister::CtaidX},     {"%ctaid.y", SpecialRegister::CtaidY},
-    {"%ctaid.z", SpecialRegister::CtaidZ},     {"%nctaid.x", SpecialRegister::NctaidX},
-    {"%nctaid.y", SpecialRegister::NctaidY},   {"%nctaid.z", SpecialRegister::NctaidZ},
-    {"%laneid", SpecialRegister::LaneId},      {"%warpid", SpecialRegister::WarpId},
-    {"%nwarpid", SpecialRegister::NwarpId},    {"%smid", SpecialRegister::SmId},
-    {"%nsmid", SpecialRegister::NsmId},        {"%gridid", SpecialRegister::GridId},
-    {"%lanemask_eq", SpecialRegister::LanemaskEq}, {"%lanemask_le", SpecialRegister::LanemaskLe},
-    {"%lanemask_lt", SpecialRegister::LanemaskLt}, {"%lanemask_ge", SpecialRegister::LanemaskGe},
-    {"%lanemask_gt", SpecialRegister::LanemaskGt}, {"%total_smem_size", SpecialRegister::TotalSharedSize},
+    {"%tid.x", SpecialRegister::TidX},
+    {"%tid.y", SpecialRegister::TidY},
+    {"%tid.z", SpecialRegister::TidZ},
+    {"%ntid.x", SpecialRegister::NtidX},
+    {"%ntid.y", SpecialRegister::NtidY},
+    {"%ntid.z", SpecialRegister::NtidZ},
+    {"%ctaid.x", SpecialRegister::CtaidX},
+    {"%ctaid.y", SpecialRegister::CtaidY},
+    {"%ctaid.z", SpecialRegister::CtaidZ},
+    {"%nctaid.x", SpecialRegister::NctaidX},
+    {"%nctaid.y", SpecialRegister::NctaidY},
+    {"%nctaid.z", SpecialRegister::NctaidZ},
+    {"%laneid", SpecialRegister::LaneId},
+    {"%warpid", SpecialRegister::WarpId},
+    {"%nwarpid", SpecialRegister::NwarpId},
+    {"%smid", SpecialRegister::SmId},
+    {"%nsmid", SpecialRegister::NsmId},
+    {"%gridid", SpecialRegister::GridId},
+    {"%lanemask_eq", SpecialRegister::LanemaskEq},
+    {"%lanemask_le", SpecialRegister::LanemaskLe},
+    {"%lanemask_lt", SpecialRegister::LanemaskLt},
+    {"%lanemask_ge", SpecialRegister::LanemaskGe},
+    {"%lanemask_gt", SpecialRegister::LanemaskGt},
+    {"%total_smem_size", SpecialRegister::TotalSharedSize},
     {"%dynamic_smem_size", SpecialRegister::DynamicSharedSize},
 };
 
-uint64_t low_bits(uint64_t value, int bits) { return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1); }
+uint64_t low_bits(uint64_t value, int bits) {
+    return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
+}
 
 }  // namespace
 
 Decode::Decode(LoadedFunction& function, const SymbolTable& symbols, const Instruction& instruction, Op& op)
-    : function_(function), symbols_(symbols), instruction_(instruction), op_(op), taken_(instruction.modifiers.size()) {}
+    : function_(function),
+      symbols_(symbols),
+      instruction_(instruction),
+      op_(op),
+      taken_(instruction.modifiers.size()) {}
 
 bool Decode::has(const std::string& modifier) const {
     for (size_t i = 0; i < taken_.size(); ++i) {
@@ -73,9 +91,9 @@ int Decode::vector() {
 
 bool Decode::rounding(Rounding& rounding) {
     static const std::pair<const char*, Rounding> kNames[] = {
-        {"rn", Rounding::NearestEven}, {"rz", Rounding::Zero},  {"rm", Rounding::Down},  {"rp", Rounding::Up},
-        {"rni", Rounding::NearestEven}, {"rzi", Rounding::Zero}, {"rmi", Rounding::Down}, {"rpi", Rounding::Up},
-        {"rna", Rounding::NearestAway}};
+        {"rn", Rounding::NearestEven}, {"rz", Rounding::Zero},         {"rm", Rounding::Down},
+        {"rp", Rounding::Up},          {"rni", Rounding::NearestEven}, {"rzi", Rounding::Zero},
+        {"rmi", Rounding::Down},       {"rpi", Rounding::Up},          {"rna", Rounding::NearestAway}};
     for (const auto& [name, direction] : kNames) {
         if (!accept(name)) continue;
         rounding = direction;
@@ -152,8 +170,10 @@ uint32_t Decode::constant_slot(uint64_t bits) {
 uint32_t Decode::slot_of(const Operand& operand, Type type) {
     const int bits = type_bits(type);
     switch (operand.kind) {
-        case Operand::Kind::Register: return static_cast<uint32_t>(operand.index);
-        case Operand::Kind::Special: return special_slot(operand);
+        case Operand::Kind::Register:
+            return static_cast<uint32_t>(operand.index);
+        case Operand::Kind::Special:
+            return special_slot(operand);
         case Operand::Kind::Integer:
             if (type == Type::Predicate) return constant_slot(operand.integer != 0);
             return constant_slot(low_bits(static_cast<uint64_t>(operand.integer), bits));
@@ -163,12 +183,14 @@ uint32_t Decode::slot_of(const Operand& operand, Type type) {
             if (!operand.is_double && bits == 64) raw = std::bit_cast<uint64_t>(static_cast<double>(as_f32(raw)));
             return constant_slot(raw);
         }
-        case Operand::Kind::Symbol: return symbol_slot(operand);
+        case Operand::Kind::Symbol:
+            return symbol_slot(operand);
         case Operand::Kind::Address:
         case Operand::Kind::Vector:
         case Operand::Kind::Label:
         case Operand::Kind::Discard:
-        case Operand::Kind::Paired: break;
+        case Operand::Kind::Paired:
+            break;
     }
     fail("'" + instruction_.text + "' cannot read this operand");
 }
@@ -214,11 +236,14 @@ uint32_t Decode::special_slot(const Operand& operand) {
     return function_.slot_count++;
 }
 
-void Decode::fail(const std::string& message) const { throw PtxError(instruction_.position, message); }
+void Decode::fail(const std::string& message) const {
+    throw PtxError(instruction_.position, message);
+}
 
 void Decode::refuse(const std::string& what) const {
     const std::string of = what.empty() ? "" : what + " of ";
-    throw PtxError(instruction_.position, "tests/emulated_gpu: " + of + "'" + instruction_.text + "' is not emulated yet");
+    throw PtxError(instruction_.position,
+                   "tests/emulated_gpu: " + of + "'" + instruction_.text + "' is not emulated yet");
 }
 
 void Decode::finish() const {

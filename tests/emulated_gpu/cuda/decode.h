@@ -1,16 +1,16 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda/program.h"
-
 #include <map>
 #include <string>
 #include <vector>
+
+#include "tests/emulated_gpu/cuda/program.h"
 
 namespace emulated_gpu {
 
 /// Where symbols lead, for the functions of one kernel.
 struct SymbolTable {
-    const std::map<std::string, Placed>* variables = nullptr;       // .global and .const
+    const std::map<std::string, Placed>* variables = nullptr;  // .global and .const
     const std::map<std::string, uint64_t>* shared_offsets = nullptr;
     const std::map<std::string, std::unique_ptr<LoadedFunction>>* functions = nullptr;
 };

@@ -41,7 +41,8 @@ public:
     /// False if no live allocation begins at `base`.
     bool release(uint64_t base);
 
-    /// The allocation, live or freed, that holds `address`; the nearest one below it if none does; null if none is below.
+    /// The allocation, live or freed, that holds `address`; the nearest one below it if none does; null if none is
+    /// below.
     const Allocation* find(uint64_t address) const;
     /// The bytes at [address, address + bytes) if one live allocation holds them all, or null.
     uint8_t* at(uint64_t address, uint64_t bytes) const;

@@ -1,9 +1,9 @@
 #include "tests/emulated_gpu/cuda/device_printf.h"
 
-#include "tests/emulated_gpu/cuda/memory_access.h"
-
 #include <cstdio>
 #include <cstring>
+
+#include "tests/emulated_gpu/cuda/memory_access.h"
 
 namespace emulated_gpu {
 namespace {
@@ -47,9 +47,12 @@ std::string convert(Step& step, Arguments& arguments, const std::string& flags, 
         case 'o':
             if (wide) return formatted(flags + "ll" + conversion, static_cast<unsigned long long>(arguments.next(8)));
             return formatted(flags + conversion, static_cast<unsigned>(arguments.next(4)));
-        case 'c': return formatted(flags + "c", static_cast<int>(arguments.next(4)));
-        case 'p': return formatted(flags + "p", reinterpret_cast<void*>(arguments.next(8)));
-        case 's': return formatted(flags + "s", read_device_string(step, arguments.next(8)).c_str());
+        case 'c':
+            return formatted(flags + "c", static_cast<int>(arguments.next(4)));
+        case 'p':
+            return formatted(flags + "p", reinterpret_cast<void*>(arguments.next(8)));
+        case 's':
+            return formatted(flags + "s", read_device_string(step, arguments.next(8)).c_str());
         case 'f':
         case 'F':
         case 'e':
@@ -57,8 +60,10 @@ std::string convert(Step& step, Arguments& arguments, const std::string& flags, 
         case 'g':
         case 'G':
         case 'a':
-        case 'A': return formatted(flags + conversion, as_f64(arguments.next(8)));
-        default: return flags + conversion;
+        case 'A':
+            return formatted(flags + conversion, as_f64(arguments.next(8)));
+        default:
+            return flags + conversion;
     }
 }
 
@@ -91,9 +96,12 @@ std::string format_device_text(Step& step, int lane, uint64_t format, uint64_t a
         std::string flags = "%";
         bool wide = false;
         for (++i; i < pattern.size() && std::strchr("-+ #0123456789.*hlzjt", pattern[i]) != nullptr; ++i) {
-            if (pattern[i] == '*') flags += std::to_string(static_cast<int>(arguments.next(4)));
-            else if (std::strchr("lzjt", pattern[i]) != nullptr) wide = true;
-            else if (pattern[i] != 'h') flags += pattern[i];
+            if (pattern[i] == '*')
+                flags += std::to_string(static_cast<int>(arguments.next(4)));
+            else if (std::strchr("lzjt", pattern[i]) != nullptr)
+                wide = true;
+            else if (pattern[i] != 'h')
+                flags += pattern[i];
         }
         if (i < pattern.size()) text += convert(step, arguments, flags, wide, pattern[i]);
     }

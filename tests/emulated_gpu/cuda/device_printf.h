@@ -1,8 +1,8 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda/execution.h"
-
 #include <string>
+
+#include "tests/emulated_gpu/cuda/execution.h"
 
 namespace emulated_gpu {
 

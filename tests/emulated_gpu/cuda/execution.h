@@ -1,10 +1,5 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda/counters.h"
-#include "tests/emulated_gpu/cuda/program.h"
-#include "tests/emulated_gpu/cuda/report.h"
-#include "tests/emulated_gpu/cuda/shared_shadow.h"
-
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -12,6 +7,11 @@
 #include <memory>
 #include <optional>
 #include <vector>
+
+#include "tests/emulated_gpu/cuda/counters.h"
+#include "tests/emulated_gpu/cuda/program.h"
+#include "tests/emulated_gpu/cuda/report.h"
+#include "tests/emulated_gpu/cuda/shared_shadow.h"
 
 namespace emulated_gpu {
 
@@ -48,8 +48,8 @@ struct Group {
     uint32_t pc = 0;
     uint32_t mask = 0;
     State state = State::Runs;
-    uint32_t awaited = 0;   // AwaitsLanes: the lanes that have to arrive
-    uint32_t barrier = 0;   // AwaitsBarrier: which
+    uint32_t awaited = 0;  // AwaitsLanes: the lanes that have to arrive
+    uint32_t barrier = 0;  // AwaitsBarrier: which
     uint32_t back_jumps = 0;
     uint32_t apart = 0;  // groups that differ here do not merge: their lanes named different member masks
 };
@@ -71,8 +71,8 @@ struct Warp {
     std::vector<Group> groups;
     size_t current = 0;
     VectorClock clock{};
-    VectorClock fenced{};   // the clock at the last fence: what a relaxed write publishes
-    VectorClock observed{}; // what relaxed reads saw published: known from the next fence on
+    VectorClock fenced{};    // the clock at the last fence: what a relaxed write publishes
+    VectorClock observed{};  // what relaxed reads saw published: known from the next fence on
     std::vector<AsyncCopy> copies;
     std::array<uint32_t, kLanes> committed{};  // commit groups so far, by lane
     std::vector<uint8_t> local;                // [lane][local_stride]
@@ -84,13 +84,13 @@ struct Warp {
 
 /// One of a block's 16 barriers.
 struct Barrier {
-    uint32_t expected = 0;         // thread slots; 0: all threads of the block that have not exited
+    uint32_t expected = 0;  // thread slots; 0: all threads of the block that have not exited
     uint32_t arrived_threads = 0;
-    uint32_t arrived_slots = 0;    // a whole warp counts 32, however many threads it has
+    uint32_t arrived_slots = 0;  // a whole warp counts 32, however many threads it has
     bool in_use = false;
-    uint32_t counted = 0;          // bar.red: predicates that held
+    uint32_t counted = 0;  // bar.red: predicates that held
     VectorClock clock{};
-    std::string first_arrival;     // for messages
+    std::string first_arrival;  // for messages
 };
 inline constexpr uint32_t kBarriers = 16;
 

@@ -2,20 +2,38 @@
 // Instructions". f16 and bf16 are computed in double, rounded to odd where that is not exact, and rounded once more;
 // the approximate functions of f32 are the correctly rounded ones, which lie within every bound of the document.
 
-#include "tests/emulated_gpu/cuda/lanewise.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "tests/emulated_gpu/cuda/lanewise.h"
 
 namespace emulated_gpu {
 namespace {
 
 enum class Math : uint8_t {
-    Add, Sub, Mul, Fma, Div, Min, Max, Neg, Abs, Rcp, Sqrt, Rsqrt, Exp2, Log2, Sin, Cos, Tanh,
+    Add,
+    Sub,
+    Mul,
+    Fma,
+    Div,
+    Min,
+    Max,
+    Neg,
+    Abs,
+    Rcp,
+    Sqrt,
+    Rsqrt,
+    Exp2,
+    Log2,
+    Sin,
+    Cos,
+    Tanh,
 };
 
-double sign_bit(double value) { return std::signbit(value) ? -1.0 : 1.0; }
+double sign_bit(double value) {
+    return std::signbit(value) ? -1.0 : 1.0;
+}
 
 /// min and max: a NaN loses against a number unless .NaN is given; -0 is less than +0.
 double extremum(double a, double b, bool maximum, const FloatMode& mode) {
@@ -37,23 +55,40 @@ double extremum(double a, double b, bool maximum, const FloatMode& mode) {
 /// The value of an operation in double, to be rounded once more to at most 24 bits.
 double compute_odd(Math math, double a, double b, double c, const FloatMode& mode) {
     switch (math) {
-        case Math::Add: return add_to_odd(a, b);
-        case Math::Sub: return add_to_odd(a, -b);
-        case Math::Mul: return a * b;  // exact: at most 48 bits
-        case Math::Fma: return add_to_odd(a * b, c);
-        case Math::Div: return divide_to_odd(a, b);
-        case Math::Min: return extremum(a, b, false, mode);
-        case Math::Max: return extremum(a, b, true, mode);
-        case Math::Neg: return -a;
-        case Math::Abs: return std::fabs(a);
-        case Math::Rcp: return divide_to_odd(1.0, a);
-        case Math::Sqrt: return square_root_to_odd(a);
-        case Math::Rsqrt: return 1.0 / std::sqrt(a);
-        case Math::Exp2: return std::exp2(a);
-        case Math::Log2: return std::log2(a);
-        case Math::Sin: return std::sin(a);
-        case Math::Cos: return std::cos(a);
-        case Math::Tanh: return std::tanh(a);
+        case Math::Add:
+            return add_to_odd(a, b);
+        case Math::Sub:
+            return add_to_odd(a, -b);
+        case Math::Mul:
+            return a * b;  // exact: at most 48 bits
+        case Math::Fma:
+            return add_to_odd(a * b, c);
+        case Math::Div:
+            return divide_to_odd(a, b);
+        case Math::Min:
+            return extremum(a, b, false, mode);
+        case Math::Max:
+            return extremum(a, b, true, mode);
+        case Math::Neg:
+            return -a;
+        case Math::Abs:
+            return std::fabs(a);
+        case Math::Rcp:
+            return divide_to_odd(1.0, a);
+        case Math::Sqrt:
+            return square_root_to_odd(a);
+        case Math::Rsqrt:
+            return 1.0 / std::sqrt(a);
+        case Math::Exp2:
+            return std::exp2(a);
+        case Math::Log2:
+            return std::log2(a);
+        case Math::Sin:
+            return std::sin(a);
+        case Math::Cos:
+            return std::cos(a);
+        case Math::Tanh:
+            return std::tanh(a);
     }
     return 0;
 }
@@ -96,20 +131,31 @@ Flow small_float(Step& step) {
     return Flow::Next;
 }
 
-float canonical(float value) { return std::isnan(value) ? as_f32(0x7fffffff) : value; }
+float canonical(float value) {
+    return std::isnan(value) ? as_f32(0x7fffffff) : value;
+}
 
 /// f32 rounded to nearest, in the host's own arithmetic, which is exact in the same sense.
 template <Math kMath>
 float nearest_f32(float a, float b, float c, const FloatMode& mode) {
-    if constexpr (kMath == Math::Add) return a + b;
-    else if constexpr (kMath == Math::Sub) return a - b;
-    else if constexpr (kMath == Math::Mul) return a * b;
-    else if constexpr (kMath == Math::Fma) return std::fma(a, b, c);
-    else if constexpr (kMath == Math::Div) return a / b;
-    else if constexpr (kMath == Math::Rcp) return 1.0F / a;
-    else if constexpr (kMath == Math::Sqrt) return std::sqrt(a);
-    else if constexpr (kMath == Math::Exp2) return std::exp2(a);
-    else return static_cast<float>(compute_odd(kMath, a, b, c, mode));
+    if constexpr (kMath == Math::Add)
+        return a + b;
+    else if constexpr (kMath == Math::Sub)
+        return a - b;
+    else if constexpr (kMath == Math::Mul)
+        return a * b;
+    else if constexpr (kMath == Math::Fma)
+        return std::fma(a, b, c);
+    else if constexpr (kMath == Math::Div)
+        return a / b;
+    else if constexpr (kMath == Math::Rcp)
+        return 1.0F / a;
+    else if constexpr (kMath == Math::Sqrt)
+        return std::sqrt(a);
+    else if constexpr (kMath == Math::Exp2)
+        return std::exp2(a);
+    else
+        return static_cast<float>(compute_odd(kMath, a, b, c, mode));
 }
 
 template <Math kMath, int kSources>
@@ -125,7 +171,8 @@ Flow float_f32(Step& step) {
         if (mode.rounding == Rounding::NearestEven) {
             value = nearest_f32<kMath>(read(a[i]), read(b[i]), read(c[i]), mode);
         } else {
-            value = as_f32(encode_float(compute_odd(kMath, read(a[i]), read(b[i]), read(c[i]), mode), kF32, mode.rounding));
+            value =
+                as_f32(encode_float(compute_odd(kMath, read(a[i]), read(b[i]), read(c[i]), mode), kF32, mode.rounding));
         }
         if (mode.flush) value = flush_subnormal(value);
         value = canonical(value);
@@ -137,14 +184,22 @@ Flow float_f32(Step& step) {
 
 template <Math kMath>
 double value_f64(double a, double b, double c, const FloatMode& mode) {
-    if constexpr (kMath == Math::Add) return add_f64(a, b, mode.rounding);
-    else if constexpr (kMath == Math::Sub) return add_f64(a, -b, mode.rounding);
-    else if constexpr (kMath == Math::Mul) return multiply_f64(a, b, mode.rounding);
-    else if constexpr (kMath == Math::Fma) return fma_f64(a, b, c, mode.rounding);
-    else if constexpr (kMath == Math::Div) return divide_f64(a, b, mode.rounding);
-    else if constexpr (kMath == Math::Rcp) return divide_f64(1.0, a, mode.rounding);
-    else if constexpr (kMath == Math::Sqrt) return square_root_f64(a, mode.rounding);
-    else return compute_odd(kMath, a, b, c, mode);
+    if constexpr (kMath == Math::Add)
+        return add_f64(a, b, mode.rounding);
+    else if constexpr (kMath == Math::Sub)
+        return add_f64(a, -b, mode.rounding);
+    else if constexpr (kMath == Math::Mul)
+        return multiply_f64(a, b, mode.rounding);
+    else if constexpr (kMath == Math::Fma)
+        return fma_f64(a, b, c, mode.rounding);
+    else if constexpr (kMath == Math::Div)
+        return divide_f64(a, b, mode.rounding);
+    else if constexpr (kMath == Math::Rcp)
+        return divide_f64(1.0, a, mode.rounding);
+    else if constexpr (kMath == Math::Sqrt)
+        return square_root_f64(a, mode.rounding);
+    else
+        return compute_odd(kMath, a, b, c, mode);
 }
 /// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and give the high word only.
 double keep_high_word(double value) {
@@ -236,9 +291,11 @@ bool is_float_operation(const Decode& decode) {
 
 Decoder float_decoder(const std::string& opcode) {
     static const std::map<std::string, Decoder> kDecoders = {
-        {"add", &decode_float<Math::Add, 2>}, {"sub", &decode_float<Math::Sub, 2>}, {"mul", &decode_float<Math::Mul, 2>},
-        {"fma", &decode_float<Math::Fma, 3>}, {"div", &decode_float<Math::Div, 2>}, {"min", &decode_float<Math::Min, 2>},
-        {"max", &decode_float<Math::Max, 2>}, {"neg", &decode_sign<Math::Neg>},     {"abs", &decode_sign<Math::Abs>}};
+        {"add", &decode_float<Math::Add, 2>}, {"sub", &decode_float<Math::Sub, 2>},
+        {"mul", &decode_float<Math::Mul, 2>}, {"fma", &decode_float<Math::Fma, 3>},
+        {"div", &decode_float<Math::Div, 2>}, {"min", &decode_float<Math::Min, 2>},
+        {"max", &decode_float<Math::Max, 2>}, {"neg", &decode_sign<Math::Neg>},
+        {"abs", &decode_sign<Math::Abs>}};
     return kDecoders.at(opcode);
 }
 

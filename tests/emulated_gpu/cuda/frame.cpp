@@ -1,8 +1,8 @@
 // Frames, groups of lanes, and what leads from one to another.
 
-#include "tests/emulated_gpu/cuda/execution.h"
-
 #include <algorithm>
+
+#include "tests/emulated_gpu/cuda/execution.h"
 
 namespace emulated_gpu {
 namespace {
@@ -24,33 +24,54 @@ uint64_t special_value(const Block& block, const Warp& warp, SpecialRegister whi
     const LaunchShape& shape = block.launch.shape;
     const uint32_t thread = warp.index * kLanes + static_cast<uint32_t>(lane);
     switch (which) {
-        case SpecialRegister::TidX: return thread % shape.block[0];
-        case SpecialRegister::TidY: return thread / shape.block[0] % shape.block[1];
-        case SpecialRegister::TidZ: return thread / shape.block[0] / shape.block[1];
-        case SpecialRegister::NtidX: return shape.block[0];
-        case SpecialRegister::NtidY: return shape.block[1];
-        case SpecialRegister::NtidZ: return shape.block[2];
-        case SpecialRegister::CtaidX: return block.index[0];
-        case SpecialRegister::CtaidY: return block.index[1];
-        case SpecialRegister::CtaidZ: return block.index[2];
-        case SpecialRegister::NctaidX: return shape.grid[0];
-        case SpecialRegister::NctaidY: return shape.grid[1];
-        case SpecialRegister::NctaidZ: return shape.grid[2];
-        case SpecialRegister::LaneId: return static_cast<uint64_t>(lane);
-        case SpecialRegister::WarpId: return warp.index;
-        case SpecialRegister::NwarpId: return block.warps.size();
-        case SpecialRegister::SmId: return block.index[0] % 4;
-        case SpecialRegister::NsmId: return 4;
+        case SpecialRegister::TidX:
+            return thread % shape.block[0];
+        case SpecialRegister::TidY:
+            return thread / shape.block[0] % shape.block[1];
+        case SpecialRegister::TidZ:
+            return thread / shape.block[0] / shape.block[1];
+        case SpecialRegister::NtidX:
+            return shape.block[0];
+        case SpecialRegister::NtidY:
+            return shape.block[1];
+        case SpecialRegister::NtidZ:
+            return shape.block[2];
+        case SpecialRegister::CtaidX:
+            return block.index[0];
+        case SpecialRegister::CtaidY:
+            return block.index[1];
+        case SpecialRegister::CtaidZ:
+            return block.index[2];
+        case SpecialRegister::NctaidX:
+            return shape.grid[0];
+        case SpecialRegister::NctaidY:
+            return shape.grid[1];
+        case SpecialRegister::NctaidZ:
+            return shape.grid[2];
+        case SpecialRegister::LaneId:
+            return static_cast<uint64_t>(lane);
+        case SpecialRegister::WarpId:
+            return warp.index;
+        case SpecialRegister::NwarpId:
+            return block.warps.size();
+        case SpecialRegister::SmId:
+            return block.index[0] % 4;
+        case SpecialRegister::NsmId:
+            return 4;
         case SpecialRegister::LanemaskEq:
         case SpecialRegister::LanemaskLe:
         case SpecialRegister::LanemaskLt:
         case SpecialRegister::LanemaskGe:
-        case SpecialRegister::LanemaskGt: return lane_mask_bits(which, lane);
+        case SpecialRegister::LanemaskGt:
+            return lane_mask_bits(which, lane);
         case SpecialRegister::TotalSharedSize:
-        case SpecialRegister::AggregateSharedSize: return block.shared.size();
-        case SpecialRegister::DynamicSharedSize: return shape.dynamic_shared_bytes;
+        case SpecialRegister::AggregateSharedSize:
+            return block.shared.size();
+        case SpecialRegister::DynamicSharedSize:
+            return shape.dynamic_shared_bytes;
         case SpecialRegister::GridId:
-        case SpecialRegister::Zero: return 0;
+        case SpecialRegister::Zero:
+            return 0;
     }
     return 0;
 }

@@ -1,10 +1,10 @@
 // Integer arithmetic: PTX ISA, chapters "Integer Arithmetic Instructions" and "Extended-Precision Integer Arithmetic
 // Instructions".
 
-#include "tests/emulated_gpu/cuda/lanewise.h"
-
 #include <algorithm>
 #include <limits>
+
+#include "tests/emulated_gpu/cuda/lanewise.h"
 
 namespace emulated_gpu {
 namespace {
@@ -14,14 +14,16 @@ using Unsigned = std::make_unsigned_t<T>;
 
 /// Twice the width: the type of full products.
 template <class T>
-using Wide = std::conditional_t<
-    sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>,
-    std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
-                       std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>>;
+using Wide =
+    std::conditional_t<sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>,
+                       std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
+                                          std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>>;
 
 struct Add {
     template <class T>
-    T operator()(T a, T b) const { return static_cast<T>(static_cast<Unsigned<T>>(a) + static_cast<Unsigned<T>>(b)); }
+    T operator()(T a, T b) const {
+        return static_cast<T>(static_cast<Unsigned<T>>(a) + static_cast<Unsigned<T>>(b));
+    }
 };
 struct AddSaturated {
     int32_t operator()(int32_t a, int32_t b) const {
@@ -30,7 +32,9 @@ struct AddSaturated {
 };
 struct Subtract {
     template <class T>
-    T operator()(T a, T b) const { return static_cast<T>(static_cast<Unsigned<T>>(a) - static_cast<Unsigned<T>>(b)); }
+    T operator()(T a, T b) const {
+        return static_cast<T>(static_cast<Unsigned<T>>(a) - static_cast<Unsigned<T>>(b));
+    }
 };
 struct SubtractSaturated {
     int32_t operator()(int32_t a, int32_t b) const {
@@ -39,19 +43,27 @@ struct SubtractSaturated {
 };
 struct MultiplyLow {
     template <class T>
-    T operator()(T a, T b) const { return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+    T operator()(T a, T b) const {
+        return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    }
 };
 struct MultiplyHigh {
     template <class T>
-    T operator()(T a, T b) const { return static_cast<T>((Wide<T>(a) * Wide<T>(b)) >> (8 * sizeof(T))); }
+    T operator()(T a, T b) const {
+        return static_cast<T>((Wide<T>(a) * Wide<T>(b)) >> (8 * sizeof(T)));
+    }
 };
 struct MultiplyAddLow {
     template <class T>
-    T operator()(T a, T b, T c) const { return Add{}(MultiplyLow{}(a, b), c); }
+    T operator()(T a, T b, T c) const {
+        return Add{}(MultiplyLow{}(a, b), c);
+    }
 };
 struct MultiplyAddHigh {
     template <class T>
-    T operator()(T a, T b, T c) const { return Add{}(MultiplyHigh{}(a, b), c); }
+    T operator()(T a, T b, T c) const {
+        return Add{}(MultiplyHigh{}(a, b), c);
+    }
 };
 struct MultiplyAddHighSaturated {
     int32_t operator()(int32_t a, int32_t b, int32_t c) const { return AddSaturated{}(MultiplyHigh{}(a, b), c); }
@@ -79,11 +91,15 @@ struct Remainder {
 };
 struct Minimum {
     template <class T>
-    T operator()(T a, T b) const { return std::min(a, b); }
+    T operator()(T a, T b) const {
+        return std::min(a, b);
+    }
 };
 struct Maximum {
     template <class T>
-    T operator()(T a, T b) const { return std::max(a, b); }
+    T operator()(T a, T b) const {
+        return std::max(a, b);
+    }
 };
 template <class F>
 struct Relu {
@@ -91,7 +107,9 @@ struct Relu {
 };
 struct Negate {
     template <class T>
-    T operator()(T a) const { return Subtract{}(T{0}, a); }
+    T operator()(T a) const {
+        return Subtract{}(T{0}, a);
+    }
 };
 struct Absolute {
     template <class T>
@@ -102,23 +120,31 @@ struct Absolute {
 };
 struct AbsoluteDifferenceAdd {
     template <class T>
-    T operator()(T a, T b, T c) const { return Add{}(c, a < b ? Subtract{}(b, a) : Subtract{}(a, b)); }
+    T operator()(T a, T b, T c) const {
+        return Add{}(c, a < b ? Subtract{}(b, a) : Subtract{}(a, b));
+    }
 };
 
 template <class F>
 struct Binary {
     template <class T>
-    Handler operator()() const { return &binary<T, F>; }
+    Handler operator()() const {
+        return &binary<T, F>;
+    }
 };
 template <class F>
 struct Ternary {
     template <class T>
-    Handler operator()() const { return &ternary<T, F>; }
+    Handler operator()() const {
+        return &ternary<T, F>;
+    }
 };
 template <class F>
 struct Unary {
     template <class T>
-    Handler operator()() const { return &unary<T, F>; }
+    Handler operator()() const {
+        return &unary<T, F>;
+    }
 };
 
 /// .wide: the full product, with a full-width addend for mad.
@@ -165,9 +191,12 @@ void decode_mul(Decode& decode) {
     if (!wide && !high) decode.expect("lo");
     const Type type = decode.type();
     plain_operands(decode, type, 2);
-    if (wide) decode.op().run = for_integer(decode, type, MultiplyWide<false>{});
-    else if (high) decode.op().run = for_integer(decode, type, Binary<MultiplyHigh>{});
-    else decode.op().run = for_integer(decode, type, Binary<MultiplyLow>{});
+    if (wide)
+        decode.op().run = for_integer(decode, type, MultiplyWide<false>{});
+    else if (high)
+        decode.op().run = for_integer(decode, type, Binary<MultiplyHigh>{});
+    else
+        decode.op().run = for_integer(decode, type, Binary<MultiplyLow>{});
     if (decode.op().run == nullptr) decode.fail(".wide needs 16 or 32 bits");
 }
 
@@ -222,9 +251,12 @@ void decode_24(Decode& decode) {
     if (!high) decode.expect("lo");
     const Type type = decode.type();
     plain_operands(decode, type, kAdds ? 3 : 2);
-    if (type == Type::U32) decode.op().run = high ? &multiply_24<uint32_t, true, kAdds> : &multiply_24<uint32_t, false, kAdds>;
-    else if (type == Type::S32) decode.op().run = high ? &multiply_24<int32_t, true, kAdds> : &multiply_24<int32_t, false, kAdds>;
-    else decode.fail("24-bit products are of .u32 or .s32");
+    if (type == Type::U32)
+        decode.op().run = high ? &multiply_24<uint32_t, true, kAdds> : &multiply_24<uint32_t, false, kAdds>;
+    else if (type == Type::S32)
+        decode.op().run = high ? &multiply_24<int32_t, true, kAdds> : &multiply_24<int32_t, false, kAdds>;
+    else
+        decode.fail("24-bit products are of .u32 or .s32");
 }
 
 template <class F>
@@ -259,7 +291,8 @@ void decode_sad(Decode& decode) {
     decode.op().run = for_integer(decode, type, Ternary<AbsoluteDifferenceAdd>{});
 }
 
-/// dp4a, dp2a: c + sum of products of the bytes of a with the bytes (dp4a) or, for dp2a, the halves of a with two bytes of b.
+/// dp4a, dp2a: c + sum of products of the bytes of a with the bytes (dp4a) or, for dp2a, the halves of a with two bytes
+/// of b.
 template <bool kSignedA, bool kSignedB, int kTerms>
 Flow dot_product(Step& step) {
     const uint64_t* a = step.source(0);

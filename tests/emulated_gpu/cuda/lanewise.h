@@ -1,25 +1,31 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda/decode.h"
-#include "tests/emulated_gpu/cuda/execution.h"
-
 #include <concepts>
 #include <type_traits>
+
+#include "tests/emulated_gpu/cuda/decode.h"
+#include "tests/emulated_gpu/cuda/execution.h"
 
 namespace emulated_gpu {
 
 /// A register's bits as a value of T, and back: zero-extended from T's width.
 template <class T>
 inline T from_bits(uint64_t bits) {
-    if constexpr (std::is_same_v<T, float>) return as_f32(bits);
-    else if constexpr (std::is_same_v<T, double>) return as_f64(bits);
-    else return static_cast<T>(bits);
+    if constexpr (std::is_same_v<T, float>)
+        return as_f32(bits);
+    else if constexpr (std::is_same_v<T, double>)
+        return as_f64(bits);
+    else
+        return static_cast<T>(bits);
 }
 template <class T>
 inline uint64_t to_bits(T value) {
-    if constexpr (std::is_same_v<T, float>) return std::bit_cast<uint32_t>(value);
-    else if constexpr (std::is_same_v<T, double>) return std::bit_cast<uint64_t>(value);
-    else return static_cast<uint64_t>(static_cast<std::make_unsigned_t<T>>(value));
+    if constexpr (std::is_same_v<T, float>)
+        return std::bit_cast<uint32_t>(value);
+    else if constexpr (std::is_same_v<T, double>)
+        return std::bit_cast<uint64_t>(value);
+    else
+        return static_cast<uint64_t>(static_cast<std::make_unsigned_t<T>>(value));
 }
 
 /// result = F(a), F(a, b) and F(a, b, c), lane by lane, all of one type.
@@ -44,9 +50,8 @@ Flow ternary(Step& step) {
     const uint64_t* b = step.source(1);
     const uint64_t* c = step.source(2);
     uint64_t* out = step.result();
-    for_lanes(step.mask, [&](int i) {
-        out[i] = to_bits<T>(F{}(from_bits<T>(a[i]), from_bits<T>(b[i]), from_bits<T>(c[i])));
-    });
+    for_lanes(step.mask,
+              [&](int i) { out[i] = to_bits<T>(F{}(from_bits<T>(a[i]), from_bits<T>(b[i]), from_bits<T>(c[i]))); });
     return Flow::Next;
 }
 

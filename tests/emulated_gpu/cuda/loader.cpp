@@ -1,15 +1,17 @@
-#include "tests/emulated_gpu/cuda/decode.h"
-#include "tests/emulated_gpu/cuda/ptx_parser.h"
-#include "tests/emulated_gpu/cuda/report.h"
-
 #include <algorithm>
 #include <cstring>
 #include <set>
 
+#include "tests/emulated_gpu/cuda/decode.h"
+#include "tests/emulated_gpu/cuda/ptx_parser.h"
+#include "tests/emulated_gpu/cuda/report.h"
+
 namespace emulated_gpu {
 namespace {
 
-uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+uint64_t align_up(uint64_t value, uint64_t alignment) {
+    return (value + alignment - 1) / alignment * alignment;
+}
 
 uint64_t place(std::map<std::string, Placed>& places, const Variable& variable, uint64_t at) {
     at = align_up(at, variable.alignment);
@@ -162,7 +164,8 @@ void place_variables(const Module& module, DeviceMemory& memory, LoadedModule& l
         for (const Variable::Relocation& relocation : variable.relocations) {
             const auto target = loaded.variables.find(relocation.symbol);
             if (target == loaded.variables.end()) {
-                throw PtxError(variable.position, "the address of '" + relocation.symbol + "' is not emulated here yet");
+                throw PtxError(variable.position,
+                               "the address of '" + relocation.symbol + "' is not emulated here yet");
             }
             const uint64_t address = target->second.offset + static_cast<uint64_t>(relocation.addend);
             std::memcpy(data + relocation.offset, &address, sizeof address);
@@ -177,8 +180,8 @@ std::unique_ptr<LoadedModule> load_module(std::string_view ptx, DeviceMemory& me
     loaded->module = std::make_unique<Module>(parse_ptx(ptx));
     const Module& module = *loaded->module;
     if (module.capability > capability) {
-        throw PtxError({1, 1}, "the module is for sm_" + std::to_string(module.capability) + ", the device is sm_" +
-                                   std::to_string(capability));
+        throw WrongTarget({1, 1}, "the module is for sm_" + std::to_string(module.capability) + ", the device is sm_" +
+                                      std::to_string(capability));
     }
     try {
         place_variables(module, memory, *loaded);

@@ -1,9 +1,9 @@
 // Bits: PTX ISA, chapters "Logic and Shift Instructions", the bit instructions of "Integer Arithmetic Instructions",
 // and the moves of "Data Movement and Conversion Instructions" that touch registers only.
 
-#include "tests/emulated_gpu/cuda/lanewise.h"
-
 #include <algorithm>
+
+#include "tests/emulated_gpu/cuda/lanewise.h"
 
 namespace emulated_gpu {
 namespace {
@@ -47,7 +47,10 @@ void decode_not(Decode& decode) {
     const Type type = decode.type();
     plain_operands(decode, type, 1);
     const int bits = type_bits(type);
-    decode.op().run = bits == 1 ? &invert<1> : bits == 16 ? &invert<0xffff> : bits == 32 ? &invert<0xffffffff> : &invert<~0ULL>;
+    decode.op().run = bits == 1    ? &invert<1>
+                      : bits == 16 ? &invert<0xffff>
+                      : bits == 32 ? &invert<0xffffffff>
+                                   : &invert<~0ULL>;
 }
 
 Flow logical_not(Step& step) {
@@ -96,15 +99,20 @@ Flow shift(Step& step) {
     for_lanes(step.mask, [&](int i) {
         const auto amount = static_cast<uint32_t>(b[i]);
         const T value = from_bits<T>(a[i]);
-        if (kLeft) out[i] = amount >= kBits ? 0 : to_bits<T>(static_cast<T>(static_cast<uint64_t>(value) << amount));
-        else out[i] = to_bits<T>(amount >= kBits ? static_cast<T>(std::is_signed_v<T> && value < T{0} ? -1 : 0) : static_cast<T>(value >> amount));
+        if (kLeft)
+            out[i] = amount >= kBits ? 0 : to_bits<T>(static_cast<T>(static_cast<uint64_t>(value) << amount));
+        else
+            out[i] = to_bits<T>(amount >= kBits ? static_cast<T>(std::is_signed_v<T> && value < T{0} ? -1 : 0)
+                                                : static_cast<T>(value >> amount));
     });
     return Flow::Next;
 }
 template <bool kLeft>
 struct Shift {
     template <class T>
-    Handler operator()() const { return &shift<T, kLeft>; }
+    Handler operator()() const {
+        return &shift<T, kLeft>;
+    }
 };
 template <bool kLeft>
 void decode_shift(Decode& decode) {
@@ -143,11 +151,15 @@ void decode_shf(Decode& decode) {
 
 struct PopulationCount {
     template <class T>
-    uint32_t operator()(T a) const { return static_cast<uint32_t>(std::popcount(a)); }
+    uint32_t operator()(T a) const {
+        return static_cast<uint32_t>(std::popcount(a));
+    }
 };
 struct LeadingZeros {
     template <class T>
-    uint32_t operator()(T a) const { return static_cast<uint32_t>(std::countl_zero(a)); }
+    uint32_t operator()(T a) const {
+        return static_cast<uint32_t>(std::countl_zero(a));
+    }
 };
 template <class T, class F>
 Flow count_bits(Step& step) {
@@ -180,7 +192,9 @@ Flow find_highest(Step& step) {
 }
 struct FindHighest {
     template <class T>
-    Handler operator()() const { return &find_highest<T>; }
+    Handler operator()() const {
+        return &find_highest<T>;
+    }
 };
 void decode_bfind(Decode& decode) {
     decode.op().flag = decode.accept("shiftamt");
@@ -231,7 +245,9 @@ Flow extract_field(Step& step) {
 }
 struct ExtractField {
     template <class T>
-    Handler operator()() const { return &extract_field<T>; }
+    Handler operator()() const {
+        return &extract_field<T>;
+    }
 };
 void decode_bfe(Decode& decode) {
     const Type type = decode.type();
@@ -295,9 +311,9 @@ void decode_bmsk(Decode& decode) {
 /// The selector of prmt's modes other than the default: byte numbers by the two low bits of c.
 uint32_t permute_selector(const std::string& mode, uint32_t c) {
     static const std::map<std::string, std::array<uint32_t, 4>> kModes = {
-        {"f4e", {0x3210, 0x4321, 0x5432, 0x6543}},  {"b4e", {0x5670, 0x6701, 0x7012, 0x0123}},
-        {"rc8", {0x0000, 0x1111, 0x2222, 0x3333}},  {"ecl", {0x3210, 0x3211, 0x3222, 0x3333}},
-        {"ecr", {0x0000, 0x1110, 0x2210, 0x3210}},  {"rc16", {0x1010, 0x3232, 0x1010, 0x3232}}};
+        {"f4e", {0x3210, 0x4321, 0x5432, 0x6543}}, {"b4e", {0x5670, 0x6701, 0x7012, 0x0123}},
+        {"rc8", {0x0000, 0x1111, 0x2222, 0x3333}}, {"ecl", {0x3210, 0x3211, 0x3222, 0x3333}},
+        {"ecr", {0x0000, 0x1110, 0x2210, 0x3210}}, {"rc16", {0x1010, 0x3232, 0x1010, 0x3232}}};
     return kModes.at(mode)[c & 3];
 }
 Flow permute_bytes(Step& step) {
@@ -308,7 +324,8 @@ Flow permute_bytes(Step& step) {
     const std::string mode = step.op.detail == 0 ? "" : step.op.instruction->modifiers.back();
     for_lanes(step.mask, [&](int i) {
         const uint64_t bytes = (b[i] << 32) | static_cast<uint32_t>(a[i]);
-        const auto selector = mode.empty() ? static_cast<uint32_t>(c[i]) : permute_selector(mode, static_cast<uint32_t>(c[i]));
+        const auto selector =
+            mode.empty() ? static_cast<uint32_t>(c[i]) : permute_selector(mode, static_cast<uint32_t>(c[i]));
         uint32_t value = 0;
         for (int byte = 0; byte < 4; ++byte) {
             const uint32_t choice = (selector >> (4 * byte)) & 0xf;
@@ -361,7 +378,9 @@ Flow unpack(Step& step) {
 /// Reading a clock: the warp instructions executed so far.
 Flow read_clock(Step& step) {
     uint64_t* out = step.result();
-    for_lanes(step.mask, [&](int i) { out[i] = step.op.type == Type::U64 ? step.launch.executed : static_cast<uint32_t>(step.launch.executed); });
+    for_lanes(step.mask, [&](int i) {
+        out[i] = step.op.type == Type::U64 ? step.launch.executed : static_cast<uint32_t>(step.launch.executed);
+    });
     return Flow::Next;
 }
 void decode_mov(Decode& decode) {
@@ -405,10 +424,14 @@ Flow add_offset(Step& step) {
 void decode_cvta(Decode& decode) {
     const bool to = decode.accept("to");
     int64_t window = 0;
-    if (decode.accept("shared") || decode.accept("shared::cta")) window = static_cast<int64_t>(kSharedWindow);
-    else if (decode.accept("local")) window = static_cast<int64_t>(kLocalWindow);
-    else if (decode.accept("param")) window = static_cast<int64_t>(decode.function().source->is_entry ? kParameterWindow : kLocalWindow);
-    else if (!decode.accept("global") && !decode.accept("const")) decode.fail("cvta lacks a state space");
+    if (decode.accept("shared") || decode.accept("shared::cta"))
+        window = static_cast<int64_t>(kSharedWindow);
+    else if (decode.accept("local"))
+        window = static_cast<int64_t>(kLocalWindow);
+    else if (decode.accept("param"))
+        window = static_cast<int64_t>(decode.function().source->is_entry ? kParameterWindow : kLocalWindow);
+    else if (!decode.accept("global") && !decode.accept("const"))
+        decode.fail("cvta lacks a state space");
     const Type type = decode.type();
     if (type != Type::U64) decode.refuse("type ." + type_name(type));
     plain_operands(decode, type, 1);
@@ -425,17 +448,25 @@ Flow in_space(Step& step) {
         const bool shared = inside(a[i], kSharedWindow);
         const bool local = inside(a[i], kLocalWindow);
         const bool parameter = inside(a[i], kParameterWindow);
-        const Space space = shared ? Space::Shared : local ? Space::Local : parameter ? Space::Parameter : Space::Global;
+        const Space space = shared      ? Space::Shared
+                            : local     ? Space::Local
+                            : parameter ? Space::Parameter
+                                        : Space::Global;
         out[i] = space == step.op.space;
     });
     return Flow::Next;
 }
 void decode_isspacep(Decode& decode) {
-    if (decode.accept("shared") || decode.accept("shared::cta")) decode.op().space = Space::Shared;
-    else if (decode.accept("local")) decode.op().space = Space::Local;
-    else if (decode.accept("param")) decode.op().space = Space::Parameter;
-    else if (decode.accept("global")) decode.op().space = Space::Global;
-    else decode.refuse();
+    if (decode.accept("shared") || decode.accept("shared::cta"))
+        decode.op().space = Space::Shared;
+    else if (decode.accept("local"))
+        decode.op().space = Space::Local;
+    else if (decode.accept("param"))
+        decode.op().space = Space::Parameter;
+    else if (decode.accept("global"))
+        decode.op().space = Space::Global;
+    else
+        decode.refuse();
     plain_operands(decode, Type::B64, 1);
     decode.op().run = &in_space;
 }

@@ -1,12 +1,12 @@
 // Warp-level matrix instructions: PTX ISA, chapter "Warp Level Matrix Multiply-Accumulate Instructions". The fragment
 // layouts of all shapes of mma.sync but m8n8k4.f16 follow one rule, stated at `fragment_a` and `fragment_b`.
 
-#include "tests/emulated_gpu/cuda/lanewise.h"
-#include "tests/emulated_gpu/cuda/memory_access.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include "tests/emulated_gpu/cuda/lanewise.h"
+#include "tests/emulated_gpu/cuda/memory_access.h"
 
 namespace emulated_gpu {
 namespace {
@@ -16,11 +16,19 @@ constexpr int kMostN = 8;
 constexpr int kMostK = 256;
 
 /// Elements that one register holds.
-int per_register(Type type) { return type == Type::F64 ? 1 : 32 / type_bits(type); }
-int registers_a(const MatrixShape& s) { return s.m * s.k / kLanes / per_register(s.a); }
-int registers_b(const MatrixShape& s) { return s.n * s.k / kLanes / per_register(s.b); }
+int per_register(Type type) {
+    return type == Type::F64 ? 1 : 32 / type_bits(type);
+}
+int registers_a(const MatrixShape& s) {
+    return s.m * s.k / kLanes / per_register(s.a);
+}
+int registers_b(const MatrixShape& s) {
+    return s.n * s.k / kLanes / per_register(s.b);
+}
 /// f16 accumulators are packed in pairs.
-int registers_c(const MatrixShape& s, Type type) { return s.m * s.n / kLanes / (type == Type::F16 ? 2 : 1); }
+int registers_c(const MatrixShape& s, Type type) {
+    return s.m * s.n / kLanes / (type == Type::F16 ? 2 : 1);
+}
 
 struct Place {
     int row;
@@ -39,7 +47,9 @@ Place fragment_b(const MatrixShape& s, int lane, int r, int i) {
     return {lane % 4 * e + i + r * 4 * e, lane / 4};
 }
 /// Element `j` of C or D: two neighbouring columns, then the same 8 rows below.
-Place fragment_c(int lane, int j) { return {lane / 4 + 8 * (j / 2), lane % 4 * 2 + j % 2}; }
+Place fragment_c(int lane, int j) {
+    return {lane / 4 + 8 * (j / 2), lane % 4 * 2 + j % 2};
+}
 
 const std::array<float, 65536>& f16_values() {
     static const std::array<float, 65536> values = [] {
@@ -125,7 +135,8 @@ Flow multiply_float(Step& step) {
     std::array<std::array<double, kMostN>, kMostM> sums{};
     for (size_t row = 0; row < static_cast<size_t>(s.m); ++row) {
         for (size_t k = 0; k < static_cast<size_t>(s.k); ++k) {
-            for (size_t column = 0; column < kMostN; ++column) sums[row][column] += operands.a[row][k] * operands.b[k][column];
+            for (size_t column = 0; column < kMostN; ++column)
+                sums[row][column] += operands.a[row][k] * operands.b[k][column];
         }
     }
     for_accumulators(step, [&](size_t row, size_t column, uint64_t old) -> uint64_t {
@@ -174,7 +185,8 @@ Flow multiply(Step& step) {
     }
     const MatrixShape& s = step.op.matrix;
     ++step.launch.counters.matrix_operations;
-    step.launch.counters.matrix_multiply_adds += static_cast<uint64_t>(s.m) * static_cast<uint64_t>(s.n) * static_cast<uint64_t>(s.k);
+    step.launch.counters.matrix_multiply_adds +=
+        static_cast<uint64_t>(s.m) * static_cast<uint64_t>(s.n) * static_cast<uint64_t>(s.k);
     uint32_t ready = kAllLanes;
     for (size_t i = 0; i < step.op.source_count; ++i) ready &= step.ready(i);
     kProduct(step);
@@ -189,10 +201,10 @@ struct ShapeRow {
 };
 /// The shapes that sm_80 and (fp8) sm_89 have.
 constexpr ShapeRow kShapes[] = {
-    {16, 8, 8, "f16 bf16"},   {16, 8, 16, "f16 bf16"},  {16, 8, 4, "tf32"},       {16, 8, 8, "tf32"},
-    {8, 8, 4, "f64"},         {8, 8, 16, "s8 u8"},      {16, 8, 16, "s8 u8"},     {16, 8, 32, "s8 u8 e4m3 e5m2"},
-    {8, 8, 32, "s4 u4"},      {16, 8, 32, "s4 u4"},     {16, 8, 64, "s4 u4"},     {8, 8, 128, "b1"},
-    {16, 8, 128, "b1"},       {16, 8, 256, "b1"},
+    {16, 8, 8, "f16 bf16"}, {16, 8, 16, "f16 bf16"}, {16, 8, 4, "tf32"},   {16, 8, 8, "tf32"},
+    {8, 8, 4, "f64"},       {8, 8, 16, "s8 u8"},     {16, 8, 16, "s8 u8"}, {16, 8, 32, "s8 u8 e4m3 e5m2"},
+    {8, 8, 32, "s4 u4"},    {16, 8, 32, "s4 u4"},    {16, 8, 64, "s4 u4"}, {8, 8, 128, "b1"},
+    {16, 8, 128, "b1"},     {16, 8, 256, "b1"},
 };
 
 bool names_type(const char* types, Type type) {
@@ -224,8 +236,8 @@ void read_shape(Decode& decode, MatrixShape& shape) {
 void check_count(Decode& decode, const Operand& operand, int expected) {
     const size_t given = operand.kind == Operand::Kind::Vector ? operand.parts.size() : 1;
     if (given == static_cast<size_t>(expected)) return;
-    decode.fail("a fragment of '" + decode.instruction().text + "' has " + std::to_string(expected) + " registers, not " +
-                std::to_string(given));
+    decode.fail("a fragment of '" + decode.instruction().text + "' has " + std::to_string(expected) +
+                " registers, not " + std::to_string(given));
 }
 
 void decode_mma(Decode& decode) {
@@ -260,8 +272,10 @@ void decode_mma(Decode& decode) {
     decode.results_of(decode.operand(0));
     const Type word = s.a == Type::F64 ? Type::F64 : Type::B32;
     for (size_t i = 1; i <= 3; ++i) decode.sources_of(decode.operand(i), word);
-    if (s.a == Type::F64) op.run = &multiply<&multiply_f64>;
-    else op.run = is_float(s.a) ? &multiply<&multiply_float> : &multiply<&multiply_integer>;
+    if (s.a == Type::F64)
+        op.run = &multiply<&multiply_f64>;
+    else
+        op.run = is_float(s.a) ? &multiply<&multiply_float> : &multiply<&multiply_integer>;
 }
 
 /// Which 16-bit element of an 8x8 matrix is the `half`th of a lane.
@@ -281,7 +295,8 @@ Flow load_matrices(Step& step) {
     for (int row = 0; row < rows; ++row) {
         const uint64_t address = step.source(0)[row] + static_cast<uint64_t>(op.offset);
         const Target target = resolve(step, row, op.space, address, 16, Access::Load);
-        if (target.space != Space::Shared) throw Fault{FaultKind::IllegalAddress, "ldmatrix reads from no shared memory", row};
+        if (target.space != Space::Shared)
+            throw Fault{FaultKind::IllegalAddress, "ldmatrix reads from no shared memory", row};
         if (step.block.shadow) {
             step.block.shadow->read(target.offset, 16, step.warp.index, step.warp.clock, step.line(), row);
         }
@@ -294,7 +309,8 @@ Flow load_matrices(Step& step) {
             uint32_t packed = 0;
             for (int half = 0; half < 2; ++half) {
                 const Place at = matrix_element(lane, half, op.flag);
-                const uint16_t value = row_data[static_cast<size_t>(8 * matrix + at.row)][static_cast<size_t>(at.column)];
+                const uint16_t value =
+                    row_data[static_cast<size_t>(8 * matrix + at.row)][static_cast<size_t>(at.column)];
                 packed |= static_cast<uint32_t>(value) << (16 * half);
             }
             step.result(static_cast<size_t>(matrix))[lane] = packed;
@@ -311,9 +327,12 @@ void decode_ldmatrix(Decode& decode) {
     decode.expect("sync");
     decode.expect("aligned");
     if (!decode.accept("m8n8")) decode.refuse();
-    if (decode.accept("x4")) op.elements = 4;
-    else if (decode.accept("x2")) op.elements = 2;
-    else decode.expect("x1");
+    if (decode.accept("x4"))
+        op.elements = 4;
+    else if (decode.accept("x2"))
+        op.elements = 2;
+    else
+        decode.expect("x1");
     op.flag = decode.accept("trans");
     op.space = decode.accept("shared") || decode.accept("shared::cta") ? Space::Shared : Space::Generic;
     decode.expect("b16");
@@ -332,7 +351,8 @@ Flow transpose_matrix(Step& step) {
     for (int lane = 0; lane < kLanes; ++lane) {
         for (int half = 0; half < 2; ++half) {
             const Place at = matrix_element(lane, half, true);
-            matrix[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] = static_cast<uint16_t>(a[lane] >> (16 * half));
+            matrix[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] =
+                static_cast<uint16_t>(a[lane] >> (16 * half));
         }
     }
     for_lanes(step.mask, [&](int lane) {

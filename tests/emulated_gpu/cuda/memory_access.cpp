@@ -21,17 +21,20 @@ const char* verb(Access access) {
     return access == Access::Load ? "reads" : access == Access::Store ? "writes" : "atomically changes";
 }
 
-std::string sized(Access access, uint64_t bytes) { return std::string(verb(access)) + " " + std::to_string(bytes) + " bytes"; }
+std::string sized(Access access, uint64_t bytes) {
+    return std::string(verb(access)) + " " + std::to_string(bytes) + " bytes";
+}
 
-[[noreturn]] void out_of_bounds(const Allocation* allocation, uint64_t address, uint64_t bytes, Access access, int lane) {
+[[noreturn]] void out_of_bounds(const Allocation* allocation, uint64_t address, uint64_t bytes, Access access,
+                                int lane) {
     std::string message = sized(access, bytes) + " at " + hex(address);
     if (allocation == nullptr || address - allocation->base > allocation->bytes + 4096) {
         message += ", where there is no allocation";
     } else if (allocation->freed) {
         message += ", in an allocation that was freed";
     } else {
-        message += ", byte " + std::to_string(address - allocation->base) + " of the " + std::to_string(allocation->bytes) +
-                   " bytes of " + allocation->what;
+        message += ", byte " + std::to_string(address - allocation->base) + " of the " +
+                   std::to_string(allocation->bytes) + " bytes of " + allocation->what;
     }
     throw Fault{FaultKind::IllegalAddress, message, lane};
 }
@@ -44,7 +47,8 @@ Target resolve_global(Step& step, int lane, uint64_t address, uint64_t bytes, Ac
         launch.recent = allocation != nullptr && !allocation->freed ? allocation : nullptr;
     }
     const uint64_t offset = allocation == nullptr ? 0 : address - allocation->base;
-    if (allocation == nullptr || allocation->freed || offset > allocation->bytes || bytes > allocation->bytes - offset) {
+    if (allocation == nullptr || allocation->freed || offset > allocation->bytes ||
+        bytes > allocation->bytes - offset) {
         out_of_bounds(allocation, address, bytes, access, lane);
     }
     if (allocation->read_only && access != Access::Load) {
@@ -61,7 +65,8 @@ Target resolve_local(Step& step, int lane, uint64_t offset, uint64_t bytes, Acce
                         " bytes of local memory",
                     lane};
     }
-    return {Space::Local, offset, step.warp.local.data() + static_cast<uint64_t>(lane) * step.warp.local_stride + offset};
+    return {Space::Local, offset,
+            step.warp.local.data() + static_cast<uint64_t>(lane) * step.warp.local_stride + offset};
 }
 
 Target resolve_shared(Step& step, int lane, uint64_t offset, uint64_t bytes, Access access) {
@@ -95,9 +100,12 @@ Target resolve(Step& step, int lane, Space space, uint64_t address, uint64_t byt
                     lane};
     }
     if (space == Space::Generic) {
-        if (address - kSharedWindow < kWindowBytes) space = Space::Shared, address -= kSharedWindow;
-        else if (address - kLocalWindow < kWindowBytes) space = Space::Local, address -= kLocalWindow;
-        else if (address - kParameterWindow < kWindowBytes) space = Space::Parameter, address -= kParameterWindow;
+        if (address - kSharedWindow < kWindowBytes)
+            space = Space::Shared, address -= kSharedWindow;
+        else if (address - kLocalWindow < kWindowBytes)
+            space = Space::Local, address -= kLocalWindow;
+        else if (address - kParameterWindow < kWindowBytes)
+            space = Space::Parameter, address -= kParameterWindow;
     }
     if (space == Space::Shared) return resolve_shared(step, lane, address, bytes, access);
     if (space == Space::Local) return resolve_local(step, lane, address, bytes, access);

@@ -1,11 +1,11 @@
 // Loads, stores and asynchronous copies: PTX ISA, chapter "Data Movement and Conversion Instructions".
 
-#include "tests/emulated_gpu/cuda/memory_access.h"
-#include "tests/emulated_gpu/cuda/memory_order.h"
-#include "tests/emulated_gpu/cuda/lanewise.h"
-
 #include <algorithm>
 #include <cstring>
+
+#include "tests/emulated_gpu/cuda/lanewise.h"
+#include "tests/emulated_gpu/cuda/memory_access.h"
+#include "tests/emulated_gpu/cuda/memory_order.h"
 
 namespace emulated_gpu {
 namespace {
@@ -31,9 +31,12 @@ public:
     AccessCounts& operator=(const AccessCounts&) = delete;
 
     void add(const Target& target, int lane) {
-        if (target.space == Space::Global) note(global_, target, lane);
-        else if (target.space == Space::Shared) note(shared_, target, lane);
-        else if (target.space == Space::Local) counters_.local_bytes += global_.bytes;
+        if (target.space == Space::Global)
+            note(global_, target, lane);
+        else if (target.space == Space::Shared)
+            note(shared_, target, lane);
+        else if (target.space == Space::Local)
+            counters_.local_bytes += global_.bytes;
     }
 
 private:
@@ -96,8 +99,9 @@ void check_lanes_agree(Step& step, const std::array<Target, kLanes>& targets, ui
         for (size_t element = 1; element < step.op.source_count; ++element) {
             if (step.source(element)[lane] == step.source(element)[other]) continue;
             throw Fault{FaultKind::SharedRace,
-                        "lanes " + std::to_string(other) + " and " + std::to_string(lane) + " write different values to the " +
-                            std::to_string(bytes) + " shared bytes at " + std::to_string(mine.offset),
+                        "lanes " + std::to_string(other) + " and " + std::to_string(lane) +
+                            " write different values to the " + std::to_string(bytes) + " shared bytes at " +
+                            std::to_string(mine.offset),
                         lane};
         }
     }
@@ -111,7 +115,8 @@ void check_stored_registers(Step& step, const Target& target, int lane) {
             mark_local(step, lane, target.offset + (element - 1) * step.op.element_bytes, step.op.element_bytes, false);
             continue;
         }
-        throw Fault{FaultKind::UninitialisedRegister, "stores a register that was never written, operand " + std::to_string(element), lane};
+        throw Fault{FaultKind::UninitialisedRegister,
+                    "stores a register that was never written, operand " + std::to_string(element), lane};
     }
 }
 
@@ -129,7 +134,8 @@ Flow store(Step& step) {
         if (target.space == Space::Local) mark_local(step, lane, target.offset, bytes, true);
         check_stored_registers(step, target, lane);
         if (target.space == Space::Shared && step.block.shadow) {
-            step.block.shadow->write(target.offset, bytes, step.warp.index, step.warp.clock, step.line(), lane, op.flag);
+            step.block.shadow->write(target.offset, bytes, step.warp.index, step.warp.clock, step.line(), lane,
+                                     op.flag);
             check_lanes_agree(step, targets, bytes, lane);
         }
         if (op.flag) publish(step, target);
@@ -147,7 +153,8 @@ Space read_space(Decode& decode) {
     if (decode.accept("shared") || decode.accept("shared::cta")) return Space::Shared;
     if (decode.accept("const")) return Space::Global;  // constant variables live among the device's allocations
     if (decode.accept("local")) return Space::Local;
-    if (decode.accept("param") || decode.accept("param::entry") || decode.accept("param::func")) return Space::Parameter;
+    if (decode.accept("param") || decode.accept("param::entry") || decode.accept("param::func"))
+        return Space::Parameter;
     return Space::Generic;
 }
 
@@ -229,7 +236,8 @@ Flow copy_async(Step& step) {
         const uint64_t given = op.source_count > 2 ? step.source(2)[lane] & 0xffffffffU : bytes;
         const uint64_t read = op.flag ? (given & 1 ? 0 : bytes) : given;  // op.flag: an ignore-src predicate
         if (read > bytes) {
-            throw Fault{FaultKind::IllegalAddress, "cp.async reads " + std::to_string(read) + " bytes to copy " + std::to_string(bytes), lane};
+            throw Fault{FaultKind::IllegalAddress,
+                        "cp.async reads " + std::to_string(read) + " bytes to copy " + std::to_string(bytes), lane};
         }
         const Target target = resolve(step, lane, Space::Shared, to, bytes, Access::Store);
         if (from % bytes != 0) resolve(step, lane, Space::Global, from, bytes, Access::Load);  // throws
@@ -269,7 +277,8 @@ Flow wait_all(Step& step) {
 void decode_cp(Decode& decode) {
     Op& op = decode.op();
     op.klass = InstructionClass::AsyncCopy;
-    if (!decode.accept("async") || decode.has("bulk") || decode.has("mbarrier") || decode.has("reduce")) decode.refuse();
+    if (!decode.accept("async") || decode.has("bulk") || decode.has("mbarrier") || decode.has("reduce"))
+        decode.refuse();
     if (decode.accept("commit_group")) {
         op.run = &commit_copies;
         return decode.expect_operands(0, 0);
@@ -291,7 +300,8 @@ void decode_cp(Decode& decode) {
     decode.cache_hints();
     decode.expect_operands(3, 4);
     const int64_t bytes = decode.constant(decode.operand(2));
-    if (bytes != 16 && (by_16 || (bytes != 4 && bytes != 8))) decode.fail("cp.async cannot copy this many bytes at once");
+    if (bytes != 16 && (by_16 || (bytes != 4 && bytes != 8)))
+        decode.fail("cp.async cannot copy this many bytes at once");
     op.element_bytes = static_cast<uint8_t>(bytes);
     decode.address(decode.operand(1));
     op.detail = static_cast<uint64_t>(op.offset);
@@ -321,7 +331,8 @@ void land_copies(Step& step, uint32_t lanes, std::optional<uint32_t> keep) {
         std::memset(to, 0, copy.bytes);
         if (copy.source_bytes > 0) {
             const uint8_t* from = step.launch.memory.at(copy.source, copy.source_bytes);
-            if (from == nullptr) throw Fault{FaultKind::IllegalAddress, "cp.async reads memory that was freed", copy.lane};
+            if (from == nullptr)
+                throw Fault{FaultKind::IllegalAddress, "cp.async reads memory that was freed", copy.lane};
             std::memcpy(to, from, copy.source_bytes);
         }
         if (step.block.shadow) {

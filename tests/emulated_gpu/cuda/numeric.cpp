@@ -6,15 +6,20 @@
 namespace emulated_gpu {
 namespace {
 
-/// Whether a magnitude whose lowest kept bit is `odd` and whose lost part is compared with one half by `lost` (negative:
-/// less, 0: equal, positive: more) goes up. `any` tells whether anything was lost.
+/// Whether a magnitude whose lowest kept bit is `odd` and whose lost part is compared with one half by `lost`
+/// (negative: less, 0: equal, positive: more) goes up. `any` tells whether anything was lost.
 bool goes_up(Rounding rounding, bool negative, bool odd, int lost, bool any) {
     switch (rounding) {
-        case Rounding::NearestEven: return lost > 0 || (lost == 0 && odd);
-        case Rounding::NearestAway: return lost >= 0 && any;
-        case Rounding::Zero: return false;
-        case Rounding::Down: return any && negative;
-        case Rounding::Up: return any && !negative;
+        case Rounding::NearestEven:
+            return lost > 0 || (lost == 0 && odd);
+        case Rounding::NearestAway:
+            return lost >= 0 && any;
+        case Rounding::Zero:
+            return false;
+        case Rounding::Down:
+            return any && negative;
+        case Rounding::Up:
+            return any && !negative;
     }
     return false;
 }
@@ -43,11 +48,15 @@ double to_odd(double rounded, double error) {
 
 int fenv_direction(Rounding rounding) {
     switch (rounding) {
-        case Rounding::Zero: return FE_TOWARDZERO;
-        case Rounding::Down: return FE_DOWNWARD;
-        case Rounding::Up: return FE_UPWARD;
+        case Rounding::Zero:
+            return FE_TOWARDZERO;
+        case Rounding::Down:
+            return FE_DOWNWARD;
+        case Rounding::Up:
+            return FE_UPWARD;
         case Rounding::NearestEven:
-        case Rounding::NearestAway: return FE_TONEAREST;
+        case Rounding::NearestAway:
+            return FE_TONEAREST;
     }
     return FE_TONEAREST;
 }
@@ -70,12 +79,13 @@ uint32_t encode_float(double value, const FloatFormat& format, Rounding rounding
     const bool negative = raw >> 63;
     const uint32_t sign = negative ? 1U << bits : 0;
     if (std::isnan(value)) return (1U << bits) - 1;
-    if (std::isinf(value)) return sign | (finite ? largest_finite(format) : overflowed(format, Rounding::NearestEven, negative, false));
+    if (std::isinf(value))
+        return sign | (finite ? largest_finite(format) : overflowed(format, Rounding::NearestEven, negative, false));
     if (value == 0) return sign;
     const int bias = (1 << (format.exponent_bits - 1)) - 1;
     int exponent = 0;
     std::frexp(value, &exponent);
-    exponent -= 1;  // value = 1.m * 2^exponent
+    exponent -= 1;                                                           // value = 1.m * 2^exponent
     const int lowest = std::max(exponent, 1 - bias) - format.mantissa_bits;  // weight of the last kept bit
     const double scaled = std::ldexp(std::fabs(value), -lowest);
     double kept = std::floor(scaled);
@@ -84,7 +94,8 @@ uint32_t encode_float(double value, const FloatFormat& format, Rounding rounding
     const int half = lost > 0.5 ? 1 : lost == 0.5 ? 0 : -1;
     if (goes_up(rounding, negative, odd, half, lost != 0)) kept += 1;
     const auto integer = static_cast<uint64_t>(kept);
-    if (exponent < 1 - bias) return sign | static_cast<uint32_t>(integer);  // subnormal, or carried into the first normal
+    if (exponent < 1 - bias)
+        return sign | static_cast<uint32_t>(integer);  // subnormal, or carried into the first normal
     const uint64_t magnitude = (static_cast<uint64_t>(exponent + bias - 1) << format.mantissa_bits) + integer;
     if (magnitude > largest_finite(format)) return sign | overflowed(format, rounding, negative, finite);
     return sign | static_cast<uint32_t>(magnitude);
@@ -124,7 +135,8 @@ double divide_to_odd(double a, double b) {
     const double quotient = a / b;
     if (!std::isfinite(quotient) || quotient == 0 || std::isinf(b)) return quotient;
     const double remainder = std::fma(-quotient, b, a);
-    return to_odd(quotient, (b > 0) == (remainder > 0) || remainder == 0 ? std::fabs(remainder) : -std::fabs(remainder));
+    return to_odd(quotient,
+                  (b > 0) == (remainder > 0) || remainder == 0 ? std::fabs(remainder) : -std::fabs(remainder));
 }
 
 double square_root_to_odd(double a) {
@@ -134,28 +146,48 @@ double square_root_to_odd(double a) {
 }
 
 double add_f64(double a, double b, Rounding rounding) {
-    return directed(rounding, [&] { volatile double x = a, y = b; return x + y; });
+    return directed(rounding, [&] {
+        volatile double x = a, y = b;
+        return x + y;
+    });
 }
 double multiply_f64(double a, double b, Rounding rounding) {
-    return directed(rounding, [&] { volatile double x = a, y = b; return x * y; });
+    return directed(rounding, [&] {
+        volatile double x = a, y = b;
+        return x * y;
+    });
 }
 double fma_f64(double a, double b, double c, Rounding rounding) {
-    return directed(rounding, [&] { volatile double x = a, y = b, z = c; return std::fma(x, y, z); });
+    return directed(rounding, [&] {
+        volatile double x = a, y = b, z = c;
+        return std::fma(x, y, z);
+    });
 }
 double divide_f64(double a, double b, Rounding rounding) {
-    return directed(rounding, [&] { volatile double x = a, y = b; return x / y; });
+    return directed(rounding, [&] {
+        volatile double x = a, y = b;
+        return x / y;
+    });
 }
 double square_root_f64(double a, Rounding rounding) {
-    return directed(rounding, [&] { volatile double x = a; return std::sqrt(x); });
+    return directed(rounding, [&] {
+        volatile double x = a;
+        return std::sqrt(x);
+    });
 }
 
 double round_to_integer(double value, Rounding rounding) {
     switch (rounding) {
-        case Rounding::NearestEven: return std::nearbyint(value);
-        case Rounding::Zero: return std::trunc(value);
-        case Rounding::Down: return std::floor(value);
-        case Rounding::Up: return std::ceil(value);
-        case Rounding::NearestAway: return std::round(value);
+        case Rounding::NearestEven:
+            return std::nearbyint(value);
+        case Rounding::Zero:
+            return std::trunc(value);
+        case Rounding::Down:
+            return std::floor(value);
+        case Rounding::Up:
+            return std::ceil(value);
+        case Rounding::NearestAway:
+            return std::round(value);
     }
     return value;
 }

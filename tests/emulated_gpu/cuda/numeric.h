@@ -43,8 +43,12 @@ double square_root_f64(double a, Rounding rounding);
 /// `value` rounded to an integer in the given direction.
 double round_to_integer(double value, Rounding rounding);
 
-inline float as_f32(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
-inline double as_f64(uint64_t bits) { return std::bit_cast<double>(bits); }
+inline float as_f32(uint64_t bits) {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits));
+}
+inline double as_f64(uint64_t bits) {
+    return std::bit_cast<double>(bits);
+}
 
 /// Subnormal f32 values become zeros of the same sign.
 inline float flush_subnormal(float value) {

@@ -1,10 +1,5 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda/counters.h"
-#include "tests/emulated_gpu/cuda/device_memory.h"
-#include "tests/emulated_gpu/cuda/numeric.h"
-#include "tests/emulated_gpu/cuda/ptx_module.h"
-
 #include <array>
 #include <cstdint>
 #include <map>
@@ -12,6 +7,11 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tests/emulated_gpu/cuda/counters.h"
+#include "tests/emulated_gpu/cuda/device_memory.h"
+#include "tests/emulated_gpu/cuda/numeric.h"
+#include "tests/emulated_gpu/cuda/ptx_module.h"
 
 namespace emulated_gpu {
 
@@ -38,7 +38,20 @@ struct FloatMode {
 };
 
 enum class Compare : uint8_t {
-    Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Equ,
+    Neu,
+    Ltu,
+    Leu,
+    Gtu,
+    Geu,
+    Num,
+    Nan,
 };
 enum class Combine : uint8_t { None, And, Or, Xor };
 
@@ -64,10 +77,10 @@ struct Op {
     uint8_t source_count = 0;
     std::array<uint32_t, kMostResults> results{};
     std::array<uint32_t, kMostSources> sources{};
-    uint32_t strict = 0;          // sources (bits) that have to be initialised where this runs
-    bool keeps_track = true;      // results are initialised where all sources are; false: the handler says which
-    uint32_t negated = 0;         // predicate sources (bits) read inverted
-    uint8_t result_bits = 32;     // width of the (first) destination register
+    uint32_t strict = 0;       // sources (bits) that have to be initialised where this runs
+    bool keeps_track = true;   // results are initialised where all sources are; false: the handler says which
+    uint32_t negated = 0;      // predicate sources (bits) read inverted
+    uint8_t result_bits = 32;  // width of the (first) destination register
 
     FloatMode mode;
     Compare compare = Compare::Eq;
@@ -85,15 +98,40 @@ struct Op {
     int target = -1;       // of a branch
     std::vector<int> targets;
     const LoadedFunction* callee = nullptr;
-    std::vector<std::array<uint32_t, 3>> copies_in;   // of a call: offset in the caller's local memory, in the callee's, bytes
+    std::vector<std::array<uint32_t, 3>>
+        copies_in;  // of a call: offset in the caller's local memory, in the callee's, bytes
     std::vector<std::array<uint32_t, 3>> copies_out;
 };
 
 /// Registers whose value the machine provides.
 enum class SpecialRegister : uint8_t {
-    TidX, TidY, TidZ, NtidX, NtidY, NtidZ, CtaidX, CtaidY, CtaidZ, NctaidX, NctaidY, NctaidZ,
-    LaneId, WarpId, NwarpId, SmId, NsmId, GridId, LanemaskEq, LanemaskLe, LanemaskLt, LanemaskGe, LanemaskGt,
-    TotalSharedSize, DynamicSharedSize, AggregateSharedSize, Zero,
+    TidX,
+    TidY,
+    TidZ,
+    NtidX,
+    NtidY,
+    NtidZ,
+    CtaidX,
+    CtaidY,
+    CtaidZ,
+    NctaidX,
+    NctaidY,
+    NctaidZ,
+    LaneId,
+    WarpId,
+    NwarpId,
+    SmId,
+    NsmId,
+    GridId,
+    LanemaskEq,
+    LanemaskLe,
+    LanemaskLt,
+    LanemaskGe,
+    LanemaskGt,
+    TotalSharedSize,
+    DynamicSharedSize,
+    AggregateSharedSize,
+    Zero,
 };
 
 struct Placed {
@@ -107,13 +145,13 @@ struct LoadedFunction {
     std::vector<Op> ops;
     uint32_t slot_count = 0;
     std::vector<uint8_t> slot_bits;
-    std::vector<std::pair<uint32_t, uint64_t>> constants;         // slot, bits
-    std::vector<std::pair<uint32_t, SpecialRegister>> specials;   // slot, which
-    std::vector<std::pair<uint32_t, uint64_t>> local_addresses;   // slot, offset into the frame's local memory
-    uint32_t sink = 0;   // results that nobody wants
-    uint32_t carry = 0;  // the condition code of add.cc
-    std::map<std::string, Placed> locals;      // .local and .param variables, parameters of functions
-    std::map<std::string, Placed> parameters;  // of an entry, in its parameter buffer
+    std::vector<std::pair<uint32_t, uint64_t>> constants;        // slot, bits
+    std::vector<std::pair<uint32_t, SpecialRegister>> specials;  // slot, which
+    std::vector<std::pair<uint32_t, uint64_t>> local_addresses;  // slot, offset into the frame's local memory
+    uint32_t sink = 0;                                           // results that nobody wants
+    uint32_t carry = 0;                                          // the condition code of add.cc
+    std::map<std::string, Placed> locals;                        // .local and .param variables, parameters of functions
+    std::map<std::string, Placed> parameters;                    // of an entry, in its parameter buffer
     uint64_t local_bytes = 0;
     uint64_t parameter_bytes = 0;
 };
@@ -136,6 +174,12 @@ struct LoadedModule {
     std::unique_ptr<Module> module;
     std::map<std::string, Placed> variables;  // .global and .const: device address and size
     std::map<std::string, std::unique_ptr<LoadedKernel>> kernels;
+};
+
+/// The module is for a device with more than this one has.
+class WrongTarget : public PtxError {
+public:
+    using PtxError::PtxError;
 };
 
 /// Loads a module: places its variables in `memory` and decodes all kernels. Throws PtxError at what is malformed and

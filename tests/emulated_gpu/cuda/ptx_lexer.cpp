@@ -7,8 +7,12 @@
 namespace emulated_gpu {
 namespace {
 
-bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%'; }
-bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+bool starts_name(char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
+}
+bool continues_name(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
+}
 
 class Lexer {
 public:
@@ -125,9 +129,12 @@ private:
         if (word.back() == 'U' || word.back() == 'u') word.pop_back();
         int base = 10;
         size_t skip = 0;
-        if (kind == 'x') base = 16, skip = 2;
-        else if (kind == 'b') base = 2, skip = 2;
-        else if (word.size() > 1 && word[0] == '0') base = 8, skip = 1;
+        if (kind == 'x')
+            base = 16, skip = 2;
+        else if (kind == 'b')
+            base = 2, skip = 2;
+        else if (word.size() > 1 && word[0] == '0')
+            base = 8, skip = 1;
         char* end = nullptr;
         token.integer = std::strtoull(word.c_str() + skip, &end, base);
         if (*end != '\0' || word.size() == skip) throw PtxError(token.position, "'" + token.text + "' is not a number");
@@ -141,7 +148,8 @@ private:
         while (std::isxdigit(static_cast<unsigned char>(peek()))) advance();
         const std::string word(text_.substr(start, at_ - start));
         if (word.size() != digits) {
-            throw PtxError(token.position, "a float literal of this kind has " + std::to_string(digits) + " hex digits");
+            throw PtxError(token.position,
+                           "a float literal of this kind has " + std::to_string(digits) + " hex digits");
         }
         token.kind = is_double ? Token::Kind::Double : Token::Kind::Float;
         token.integer = std::strtoull(word.c_str(), nullptr, 16);
@@ -156,6 +164,8 @@ private:
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view text) { return Lexer(text).run(); }
+std::vector<Token> tokenize(std::string_view text) {
+    return Lexer(text).run();
+}
 
 }  // namespace emulated_gpu

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda/ptx_module.h"
-
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tests/emulated_gpu/cuda/ptx_module.h"
 
 namespace emulated_gpu {
 

@@ -1,11 +1,11 @@
 #include "tests/emulated_gpu/cuda/ptx_parser.h"
 
-#include "tests/emulated_gpu/cuda/body_parser.h"
-#include "tests/emulated_gpu/cuda/token_cursor.h"
-
 #include <bit>
 #include <cstring>
 #include <utility>
+
+#include "tests/emulated_gpu/cuda/body_parser.h"
+#include "tests/emulated_gpu/cuda/token_cursor.h"
 
 namespace emulated_gpu {
 namespace {
@@ -25,8 +25,10 @@ private:
     void parse_list() {
         cursor_.expect("{");
         while (!cursor_.accept("}")) {
-            if (cursor_.is("{")) parse_list();
-            else parse_element();
+            if (cursor_.is("{"))
+                parse_list();
+            else
+                parse_element();
             if (!cursor_.is("}")) cursor_.expect(",");
         }
     }
@@ -34,8 +36,10 @@ private:
     void parse_element() {
         if (at_ + element_ > variable_.bytes) cursor_.fail("fewer initial values");
         uint64_t bits = 0;
-        if (cursor_.peek().kind == Token::Kind::Identifier) bits = parse_symbol();
-        else bits = parse_number();
+        if (cursor_.peek().kind == Token::Kind::Identifier)
+            bits = parse_symbol();
+        else
+            bits = parse_number();
         if (variable_.initial.size() < at_ + element_) variable_.initial.resize(at_ + element_);
         std::memcpy(variable_.initial.data() + at_, &bits, element_);
         at_ += element_;
@@ -92,8 +96,8 @@ private:
     void parse_version() {
         if (!cursor_.accept_directive("version")) cursor_.fail("a module begins with '.version'");
         const Token token = cursor_.take();
-        const double version =
-            token.kind == Token::Kind::Double ? std::bit_cast<double>(token.integer) : static_cast<double>(token.integer);
+        const double version = token.kind == Token::Kind::Double ? std::bit_cast<double>(token.integer)
+                                                                 : static_cast<double>(token.integer);
         module_.version = static_cast<int>(version * 10 + 0.5);
     }
 
@@ -110,16 +114,26 @@ private:
             external = true;
         }
         const std::string name = cursor_.expect_directive("a directive");
-        if (name == "target") parse_target();
-        else if (name == "address_size") parse_address_size(position);
-        else if (name == "file") parse_file();
-        else if (name == "section") parse_section();
-        else if (name == "pragma") skip_statement();
-        else if (name == "entry" || name == "func") parse_function(name == "entry", position);
-        else if (name == "global") parse_variables(Space::Global, external);
-        else if (name == "const") parse_variables(Space::Constant, external);
-        else if (name == "shared") parse_variables(Space::Shared, external);
-        else throw PtxError(position, "the directive '." + name + "' is not emulated yet");
+        if (name == "target")
+            parse_target();
+        else if (name == "address_size")
+            parse_address_size(position);
+        else if (name == "file")
+            parse_file();
+        else if (name == "section")
+            parse_section();
+        else if (name == "pragma")
+            skip_statement();
+        else if (name == "entry" || name == "func")
+            parse_function(name == "entry", position);
+        else if (name == "global")
+            parse_variables(Space::Global, external);
+        else if (name == "const")
+            parse_variables(Space::Constant, external);
+        else if (name == "shared")
+            parse_variables(Space::Shared, external);
+        else
+            throw PtxError(position, "the directive '." + name + "' is not emulated yet");
     }
 
     void parse_target() {
@@ -204,10 +218,14 @@ private:
         while (cursor_.peek().kind == Token::Kind::Directive) {
             const Position position = cursor_.peek().position;
             const std::string name = cursor_.take().text;
-            if (name == "maxntid") function.maximum_threads = parse_extent();
-            else if (name == "reqntid") function.required_threads = parse_extent();
-            else if (name == "minnctapersm" || name == "maxnreg") cursor_.expect_integer();
-            else if (name == "pragma") skip_statement();
+            if (name == "maxntid")
+                function.maximum_threads = parse_extent();
+            else if (name == "reqntid")
+                function.required_threads = parse_extent();
+            else if (name == "minnctapersm" || name == "maxnreg")
+                cursor_.expect_integer();
+            else if (name == "pragma")
+                skip_statement();
             else if (name != "noreturn")
                 throw PtxError(position, "the directive '." + name + "' of a function is not emulated yet");
         }
@@ -285,6 +303,8 @@ Variable parse_variable(TokenCursor& cursor, Space space) {
     return variable;
 }
 
-Module parse_ptx(std::string_view text) { return ModuleParser(text).run(); }
+Module parse_ptx(std::string_view text) {
+    return ModuleParser(text).run();
+}
 
 }  // namespace emulated_gpu

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda/ptx_module.h"
-
 #include <string_view>
+
+#include "tests/emulated_gpu/cuda/ptx_module.h"
 
 namespace emulated_gpu {
 

@@ -17,18 +17,30 @@ std::string json_triple(const std::array<uint32_t, 3>& at) {
 
 const char* fault_name(FaultKind kind) {
     switch (kind) {
-        case FaultKind::IllegalAddress: return "illegal address";
-        case FaultKind::MisalignedAddress: return "misaligned address";
-        case FaultKind::Trap: return "trap";
-        case FaultKind::AssertFailed: return "failed assertion";
-        case FaultKind::Runaway: return "runaway kernel";
-        case FaultKind::UninitialisedRegister: return "uninitialised register";
-        case FaultKind::UninitialisedShared: return "uninitialised shared memory";
-        case FaultKind::SharedRace: return "race in shared memory";
-        case FaultKind::AsyncCopyNotWaitedFor: return "asynchronous copy not waited for";
-        case FaultKind::DivergentBarrier: return "divergent barrier";
-        case FaultKind::BarrierMisuse: return "misused barrier";
-        case FaultKind::Deadlock: return "deadlock";
+        case FaultKind::IllegalAddress:
+            return "illegal address";
+        case FaultKind::MisalignedAddress:
+            return "misaligned address";
+        case FaultKind::Trap:
+            return "trap";
+        case FaultKind::AssertFailed:
+            return "failed assertion";
+        case FaultKind::Runaway:
+            return "runaway kernel";
+        case FaultKind::UninitialisedRegister:
+            return "uninitialised register";
+        case FaultKind::UninitialisedShared:
+            return "uninitialised shared memory";
+        case FaultKind::SharedRace:
+            return "race in shared memory";
+        case FaultKind::AsyncCopyNotWaitedFor:
+            return "asynchronous copy not waited for";
+        case FaultKind::DivergentBarrier:
+            return "divergent barrier";
+        case FaultKind::BarrierMisuse:
+            return "misused barrier";
+        case FaultKind::Deadlock:
+            return "deadlock";
     }
     return "fault";
 }

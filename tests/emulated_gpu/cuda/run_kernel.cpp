@@ -1,14 +1,14 @@
 // The interpreter: which group of lanes, which warp and which block goes next.
 
-#include "tests/emulated_gpu/cuda/execution.h"
-
 #include <algorithm>
 #include <random>
+
+#include "tests/emulated_gpu/cuda/execution.h"
 
 namespace emulated_gpu {
 namespace {
 
-constexpr uint32_t kWarpTurn = 4096;      // instructions before the next warp has its turn
+constexpr uint32_t kWarpTurn = 4096;        // instructions before the next warp has its turn
 constexpr uint32_t kJumpsOfPatience = 512;  // jumps back before other groups of the warp go first
 
 /// The order in which groups of a warp run: those that have looped longest last, then inner calls before outer ones,
@@ -81,7 +81,8 @@ private:
 std::unique_ptr<Block> Interpreter::make_block(uint64_t number) {
     const LaunchShape& shape = launch_.shape;
     auto block = std::make_unique<Block>(launch_);
-    block->index = {static_cast<uint32_t>(number % shape.grid[0]), static_cast<uint32_t>(number / shape.grid[0] % shape.grid[1]),
+    block->index = {static_cast<uint32_t>(number % shape.grid[0]),
+                    static_cast<uint32_t>(number / shape.grid[0] % shape.grid[1]),
                     static_cast<uint32_t>(number / shape.grid[0] / shape.grid[1])};
     const uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2];
     const uint32_t warps = (threads + kLanes - 1) / kLanes;
@@ -125,7 +126,8 @@ void Interpreter::execute(Block& block, Warp& warp, Group& group) {
     if (op.guard >= 0) {
         const uint32_t missing = group.mask & ~frame->initialised[static_cast<size_t>(op.guard)];
         if (checks && missing != 0) {
-            throw Fault{FaultKind::UninitialisedRegister, "its guard depends on a register that was never written", std::countr_zero(missing)};
+            throw Fault{FaultKind::UninitialisedRegister, "its guard depends on a register that was never written",
+                        std::countr_zero(missing)};
         }
         mask = guarded_lanes(*frame, op, mask);
         if (mask == 0) {
@@ -160,7 +162,8 @@ uint32_t Interpreter::run_warp(Block& block, Warp& warp, uint32_t turn) {
         ++ran;
         if (++launch_.executed > launch_.options.instruction_budget) {
             throw Fault{FaultKind::Runaway, "the launch has run more than its budget of " +
-                                                std::to_string(launch_.options.instruction_budget) + " warp instructions"};
+                                                std::to_string(launch_.options.instruction_budget) +
+                                                " warp instructions"};
         }
     }
     check_lanes_can_come(warp);
@@ -173,8 +176,10 @@ void Interpreter::check_lanes_can_come(Warp& warp) {
     bool others_may_help = false;
     for (const Group& group : warp.groups) {
         if (group.mask == 0) continue;
-        if (group.state == Group::State::AwaitsLanes) waiting = &group;
-        else others_may_help = true;
+        if (group.state == Group::State::AwaitsLanes)
+            waiting = &group;
+        else
+            others_may_help = true;
     }
     if (waiting == nullptr || others_may_help) return;
     const Op& op = waiting->frame->function->ops[waiting->pc];
@@ -184,7 +189,8 @@ void Interpreter::check_lanes_can_come(Warp& warp) {
     for (const Group& group : warp.groups) {
         if (&group == waiting || group.mask == 0) continue;
         const Op& other = group.frame->function->ops[group.pc];
-        where += " at ptx line " + std::to_string(other.instruction->position.line) + " (" + other.instruction->text + ")";
+        where +=
+            " at ptx line " + std::to_string(other.instruction->position.line) + " (" + other.instruction->text + ")";
     }
     const int lane = missing == 0 ? std::countr_zero(waiting->mask) : std::countr_zero(missing);
     throw Fault{FaultKind::DivergentBarrier,
@@ -207,7 +213,8 @@ void Interpreter::report_deadlock(Block& block) const {
         for (const Group& group : warp.groups) {
             if (group.mask == 0) continue;
             const Instruction& at = *group.frame->function->ops[group.pc].instruction;
-            message += " warp " + std::to_string(warp.index) + " waits at ptx line " + std::to_string(at.position.line) + " (" + at.text + ");";
+            message += " warp " + std::to_string(warp.index) + " waits at ptx line " +
+                       std::to_string(at.position.line) + " (" + at.text + ");";
         }
         if (warp.finished()) message += " warp " + std::to_string(warp.index) + " has exited;";
     }
@@ -276,8 +283,8 @@ std::optional<Report> Interpreter::run() {
 
 }  // namespace
 
-LaunchResult run_kernel(const LoadedKernel& kernel, const LaunchShape& shape, DeviceMemory& memory, const Options& options,
-                        std::function<void(const std::string&)> print) {
+LaunchResult run_kernel(const LoadedKernel& kernel, const LaunchShape& shape, DeviceMemory& memory,
+                        const Options& options, std::function<void(const std::string&)> print) {
     Launch launch{kernel, shape, memory, options, {}, 0, nullptr, std::move(print)};
     launch.counters.kernel = kernel.name;
     launch.counters.blocks = static_cast<uint64_t>(shape.grid[0]) * shape.grid[1] * shape.grid[2];

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda/ptx_lexer.h"
-
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tests/emulated_gpu/cuda/ptx_lexer.h"
 
 namespace emulated_gpu {
 
@@ -35,9 +35,7 @@ public:
         if (!accept(punctuation)) fail(std::string("'") + punctuation + "' expected");
     }
 
-    bool is_directive(const char* name) const {
-        return peek().kind == Token::Kind::Directive && peek().text == name;
-    }
+    bool is_directive(const char* name) const { return peek().kind == Token::Kind::Directive && peek().text == name; }
     bool accept_directive(const char* name) {
         if (!is_directive(name)) return false;
         take();

@@ -1,9 +1,9 @@
 // Exchange between the lanes of a warp: PTX ISA, shfl.sync of "Data Movement and Conversion Instructions", and vote,
 // match, redux and activemask of "Parallel Synchronization and Communication Instructions".
 
-#include "tests/emulated_gpu/cuda/lanewise.h"
-
 #include <algorithm>
+
+#include "tests/emulated_gpu/cuda/lanewise.h"
 
 namespace emulated_gpu {
 namespace {
@@ -91,9 +91,12 @@ void decode_shfl(Decode& decode) {
     op.klass = InstructionClass::Warp;
     op.keeps_track = false;
     decode.expect("sync");
-    if (decode.accept("up")) op.detail = static_cast<uint64_t>(Shuffle::Up);
-    else if (decode.accept("down")) op.detail = static_cast<uint64_t>(Shuffle::Down);
-    else if (decode.accept("bfly")) op.detail = static_cast<uint64_t>(Shuffle::Butterfly);
+    if (decode.accept("up"))
+        op.detail = static_cast<uint64_t>(Shuffle::Up);
+    else if (decode.accept("down"))
+        op.detail = static_cast<uint64_t>(Shuffle::Down);
+    else if (decode.accept("bfly"))
+        op.detail = static_cast<uint64_t>(Shuffle::Butterfly);
     else {
         decode.expect("idx");
         op.detail = static_cast<uint64_t>(Shuffle::Index);
@@ -120,10 +123,17 @@ Flow vote(Step& step) {
     for_lanes(members, [&](int lane) { holds |= static_cast<uint32_t>((step.source(0)[lane] & 1) ^ flip) << lane; });
     uint64_t value = holds;
     switch (static_cast<Vote>(step.op.detail)) {
-        case Vote::All: value = holds == members; break;
-        case Vote::Any: value = holds != 0; break;
-        case Vote::Uniform: value = holds == members || holds == 0; break;
-        case Vote::Ballot: break;
+        case Vote::All:
+            value = holds == members;
+            break;
+        case Vote::Any:
+            value = holds != 0;
+            break;
+        case Vote::Uniform:
+            value = holds == members || holds == 0;
+            break;
+        case Vote::Ballot:
+            break;
     }
     for_lanes(step.mask, [&](int lane) { step.result()[lane] = value; });
     return Flow::Next;
@@ -132,9 +142,12 @@ void decode_vote(Decode& decode) {
     Op& op = decode.op();
     op.klass = InstructionClass::Warp;
     decode.expect("sync");
-    if (decode.accept("all")) op.detail = static_cast<uint64_t>(Vote::All);
-    else if (decode.accept("any")) op.detail = static_cast<uint64_t>(Vote::Any);
-    else if (decode.accept("uni")) op.detail = static_cast<uint64_t>(Vote::Uniform);
+    if (decode.accept("all"))
+        op.detail = static_cast<uint64_t>(Vote::All);
+    else if (decode.accept("any"))
+        op.detail = static_cast<uint64_t>(Vote::Any);
+    else if (decode.accept("uni"))
+        op.detail = static_cast<uint64_t>(Vote::Uniform);
     else {
         decode.expect("ballot");
         op.detail = static_cast<uint64_t>(Vote::Ballot);
@@ -185,12 +198,18 @@ uint32_t reduce(Reduction how, bool is_signed_type, uint32_t a, uint32_t b) {
     const auto signed_a = static_cast<int32_t>(a);
     const auto signed_b = static_cast<int32_t>(b);
     switch (how) {
-        case Reduction::Add: return a + b;
-        case Reduction::Min: return is_signed_type ? static_cast<uint32_t>(std::min(signed_a, signed_b)) : std::min(a, b);
-        case Reduction::Max: return is_signed_type ? static_cast<uint32_t>(std::max(signed_a, signed_b)) : std::max(a, b);
-        case Reduction::And: return a & b;
-        case Reduction::Or: return a | b;
-        case Reduction::Xor: return a ^ b;
+        case Reduction::Add:
+            return a + b;
+        case Reduction::Min:
+            return is_signed_type ? static_cast<uint32_t>(std::min(signed_a, signed_b)) : std::min(a, b);
+        case Reduction::Max:
+            return is_signed_type ? static_cast<uint32_t>(std::max(signed_a, signed_b)) : std::max(a, b);
+        case Reduction::And:
+            return a & b;
+        case Reduction::Or:
+            return a | b;
+        case Reduction::Xor:
+            return a ^ b;
     }
     return a;
 }

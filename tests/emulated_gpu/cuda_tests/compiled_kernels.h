@@ -1,12 +1,12 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda_tests/machine.h"
-
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
+
+#include "tests/emulated_gpu/cuda_tests/machine.h"
 
 namespace emulated_gpu {
 
@@ -40,7 +40,9 @@ inline uint16_t to_bf16(float value) {
     const auto bits = std::bit_cast<uint32_t>(value);
     return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
-inline float from_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+inline float from_bf16(uint16_t bits) {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
 
 /// One launch of the GEMM source's kernel on random matrices, and how far it is from a product in f64.
 struct GemmRun {

@@ -1,16 +1,16 @@
 // Kernels compiled by NVRTC, run unchanged, against values computed on the host.
 
+#include <chrono>
+
 #include "tests/emulated_gpu/cuda_tests/compiled_kernels.h"
 #include "tests/emulated_gpu/cuda_tests/cuda_kernels.h"
 #include "tests/emulated_gpu/cuda_tests/nvrtc.h"
 
-#include <chrono>
-
 namespace emulated_gpu {
 namespace {
 
-LaunchResult launch(Machine& machine, const std::string& name, std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block,
-                    const Parameters& parameters) {
+LaunchResult launch(Machine& machine, const std::string& name, std::array<uint32_t, 3> grid,
+                    std::array<uint32_t, 3> block, const Parameters& parameters) {
     LaunchShape shape;
     shape.grid = grid;
     shape.block = block;
@@ -61,7 +61,8 @@ TEST_SUITE("emulated_gpu") {
             double sum = 0;
             for (size_t i = 0; i < columns; ++i) sum += std::exp(double{x[row * columns + i]});
             for (size_t i = 0; i < columns; ++i) {
-                CHECK(y[row * columns + i] == doctest::Approx(std::exp(double{x[row * columns + i]}) / sum).epsilon(1e-5));
+                CHECK(y[row * columns + i] ==
+                      doctest::Approx(std::exp(double{x[row * columns + i]}) / sum).epsilon(1e-5));
             }
         }
     }
@@ -71,7 +72,8 @@ TEST_SUITE("emulated_gpu") {
         for (const bool shuffle : {false, true}) {
             machine.options.shuffle = shuffle;
             machine.options.seed = 7;
-            for (const std::array<uint32_t, 3> size : {std::array<uint32_t, 3>{64, 64, 32}, {128, 64, 96}, {100, 72, 40}, {1, 8, 8}}) {
+            for (const std::array<uint32_t, 3> size :
+                 {std::array<uint32_t, 3>{64, 64, 32}, {128, 64, 96}, {100, 72, 40}, {1, 8, 8}}) {
                 const GemmRun run = run_gemm(machine, size[0], size[1], size[2]);
                 if (run.result.report) FAIL_CHECK(run.result.report->text());
                 CHECK(run.worst_error < 1e-4);
@@ -83,15 +85,16 @@ TEST_SUITE("emulated_gpu") {
         Machine machine(compile_cuda(kGemmSource));
         const auto start = std::chrono::steady_clock::now();
         const GemmRun run = run_gemm(machine, 256, 256, 256);
-        const double milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+        const double milliseconds =
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
         if (run.result.report) FAIL(run.result.report->text());
         CHECK(run.worst_error < 1e-4);
         const Counters& counters = run.result.counters;
         CHECK(counters.matrix_operations == 256 / 16 * (256 / 8) * (256 / 16));
         CHECK(counters.matrix_multiply_adds == 256 * 256 * 256);
-        CHECK(counters.barriers == 16 * 8 * 2);                                  // blocks x tiles of K x 2
+        CHECK(counters.barriers == 16 * 8 * 2);                                // blocks x tiles of K x 2
         CHECK(counters.async_copy_bytes == 16 * 8 * (64 * 32 + 32 * 64) * 2);  // blocks x tiles x elements x 2
-        CHECK(counters.bank_conflicts() == 0);                                    // both strides are 16 bytes off 128
+        CHECK(counters.bank_conflicts() == 0);                                 // both strides are 16 bytes off 128
         CHECK(counters.global_store_bytes == 256 * 256 * 4);
         MESSAGE("with the host's check: " << milliseconds << " ms; " << counters.json());
     }

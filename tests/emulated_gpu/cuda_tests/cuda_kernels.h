@@ -57,7 +57,8 @@ extern "C" __global__ void softmax(const float* x, float* y, int columns) {
         y[(long long)blockIdx.x * columns + i] = expf(row[i] - largest) / sum;
 })";
 
-/// C = A B in bf16 with f32 sums: 64x64x32 tiles, two stages of cp.async, ldmatrix, mma.m16n8k16. N and K: multiples of 8.
+/// C = A B in bf16 with f32 sums: 64x64x32 tiles, two stages of cp.async, ldmatrix, mma.m16n8k16. N and K: multiples
+/// of 8.
 inline constexpr const char* kGemmSource = R"(
 typedef unsigned short bf16;
 __device__ unsigned address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }

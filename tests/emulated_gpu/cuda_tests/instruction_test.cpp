@@ -1,9 +1,9 @@
 // One instruction at a time against values worked out from the PTX ISA document.
 
-#include "tests/emulated_gpu/cuda_tests/machine.h"
-
 #include <bit>
 #include <cmath>
+
+#include "tests/emulated_gpu/cuda_tests/machine.h"
 
 namespace emulated_gpu {
 namespace {
@@ -11,18 +11,21 @@ namespace {
 /// Runs `code` in one thread. It reads a, b and c as 16, 32 or 64 bits (a16, a32, a64, ...; pa, pb, pc: their lowest
 /// bits as predicates) and writes d16, d32, d64 or pd.
 uint64_t evaluate(const std::string& code, const std::vector<uint64_t>& inputs) {
-    std::string text = kPtxHeader + ".entry k(.param .u64 out, .param .u64 in0, .param .u64 in1, .param .u64 in2) {\n"
-                                    ".reg .b64 address, d64; .reg .b32 d32; .reg .b16 d16; .reg .pred pd;\n"
-                                    "mov.b64 d64, 0; mov.b32 d32, 0; mov.b16 d16, 0; setp.ne.u32 pd, 0, 0;\n";
+    std::string text = kPtxHeader +
+                       ".entry k(.param .u64 out, .param .u64 in0, .param .u64 in1, .param .u64 in2) {\n"
+                       ".reg .b64 address, d64; .reg .b32 d32; .reg .b16 d16; .reg .pred pd;\n"
+                       "mov.b64 d64, 0; mov.b32 d32, 0; mov.b16 d16, 0; setp.ne.u32 pd, 0, 0;\n";
     const char* const names[] = {"a", "b", "c"};
     for (int i = 0; i < 3; ++i) {
         const std::string n = names[i];
         text += ".reg .b64 " + n + "64; .reg .b32 " + n + "32; .reg .b16 " + n + "16; .reg .pred p" + n + ";\n";
-        text += "ld.param.u64 " + n + "64, [in" + std::to_string(i) + "]; cvt.u32.u64 " + n + "32, " + n + "64; cvt.u16.u64 " +
-                n + "16, " + n + "64; { .reg .b32 low; and.b32 low, " + n + "32, 1; setp.ne.u32 p" + n + ", low, 0; }\n";
+        text += "ld.param.u64 " + n + "64, [in" + std::to_string(i) + "]; cvt.u32.u64 " + n + "32, " + n +
+                "64; cvt.u16.u64 " + n + "16, " + n + "64; { .reg .b32 low; and.b32 low, " + n +
+                "32, 1; setp.ne.u32 p" + n + ", low, 0; }\n";
     }
     text += code + "\n";
-    if (code.find("pd") != std::string::npos) text += "selp.u64 d64, 1, 0, pd;\n";
+    if (code.find("pd") != std::string::npos)
+        text += "selp.u64 d64, 1, 0, pd;\n";
     else if (code.find("d64") == std::string::npos) {
         text += code.find("d32") != std::string::npos ? "cvt.u64.u32 d64, d32;\n" : "cvt.u64.u16 d64, d16;\n";
     }
@@ -49,8 +52,12 @@ void check_rows(const std::vector<Row>& rows) {
     }
 }
 
-uint64_t f32(float value) { return std::bit_cast<uint32_t>(value); }
-uint64_t f64(double value) { return std::bit_cast<uint64_t>(value); }
+uint64_t f32(float value) {
+    return std::bit_cast<uint32_t>(value);
+}
+uint64_t f64(double value) {
+    return std::bit_cast<uint64_t>(value);
+}
 
 }  // namespace
 

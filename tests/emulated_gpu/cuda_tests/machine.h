@@ -1,12 +1,12 @@
 #pragma once
 
-#include "tests/emulated_gpu/cuda/execution.h"
-
 #include <doctest/doctest.h>
 
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "tests/emulated_gpu/cuda/execution.h"
 
 namespace emulated_gpu {
 

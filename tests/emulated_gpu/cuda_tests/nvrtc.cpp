@@ -23,8 +23,8 @@ struct Nvrtc {
 };
 
 void* open_library() {
-    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so",
-                             "/usr/local/cuda/lib/libnvrtc.so"}) {
+    for (const char* name :
+         {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so", "/usr/local/cuda/lib/libnvrtc.so"}) {
         if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
     }
     std::printf("skipped: nvrtc: libnvrtc.so cannot be loaded\n");

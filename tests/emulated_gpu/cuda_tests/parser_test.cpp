@@ -1,8 +1,8 @@
-#include "tests/emulated_gpu/cuda/ptx_parser.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
+
+#include "tests/emulated_gpu/cuda/ptx_parser.h"
 
 TEST_SUITE("emulated_gpu") {
     using namespace emulated_gpu;
@@ -79,7 +79,8 @@ TEST_SUITE("emulated_gpu") {
     }
 
     TEST_CASE("emulated gpu: no damage to a module's text crashes the parser") {
-        const std::string text = kHeader + ".global .b8 x[3] = {1, 2};\n.entry k(.param .u64 p) {\n .reg .b32 %r<4>;\n"
+        const std::string text = kHeader +
+                                 ".global .b8 x[3] = {1, 2};\n.entry k(.param .u64 p) {\n .reg .b32 %r<4>;\n"
                                  "L: @%p bra L;\n ld.global.v2.u32 {%r1, %r2}, [%r3+4];\n}";
         for (size_t at = 0; at < text.size(); ++at) {
             for (const char replacement : {'\0', '{', '}', '"', '9', '.', ';', '%'}) {
