@@ -17,6 +17,7 @@ Value Lowerer::call(const FunctionValue& function, std::vector<CallArgument> arg
     Frame* const caller = frame_;
     file_ = function.file;
     scope_ = function.scope;
+    loop_ = nullptr;
     const std::span<const dsl::NodeId> wanted = parameters(function);
     if (!add_defaults(function, arguments, whole)) return {};
     if (!enter_lift(wanted, arguments, declared.text, whole)) return {};

@@ -69,6 +69,33 @@ TEST_SUITE("unit") {
         CHECK(y == Values{12, 312, 7, 9, 2, 0, 1, -1, -1, -1});
     }
 
+    TEST_CASE("a function that returns early leaves the loop it is called in alone") {
+        const Values y = result_of(R"(
+fn sign(v: f32) -> f32 {
+    if v < 3 { return -1 }
+    for i in 0 .. 5 {
+        if v == f32(i) { break }
+    }
+    if v == 5 { return 0 }
+    return 1
+}
+)",
+                                   R"(
+    var s: f32 = 0
+    for i in 0 .. 10 {
+        let k = sign(x[i])
+        if k == 0 { continue }
+        s += k * x[i]
+        if s > 20 { break }
+    }
+    y[0] = s
+    var n: int = 0
+    while sign(f32(n)) < 0 { n += 1 }
+    y[1] = f32(n)
+)");
+        CHECK(y == Values{25, 3, -1, -1, -1, -1, -1, -1, -1, -1});
+    }
+
     TEST_CASE("in a lifted call each element takes its own branch") {
         const Values y = result_of(R"(
 fn kind(v: f32) -> f32 {
