@@ -243,7 +243,6 @@ std::vector<std::int64_t> sampled_programs(const std::vector<std::int64_t>& grid
 
 namespace {
 
-<<<<<<< HEAD
 /// The module that declares a reference: the kernel's own, or one that it imports and names as `module.kernel`. Its
 /// files are those that the kernel's program has read already.
 std::shared_ptr<const ModuleState> module_of_reference(const KernelState& kernel, std::string_view path) {
@@ -258,7 +257,8 @@ std::shared_ptr<const ModuleState> module_of_reference(const KernelState& kernel
         return std::nullopt;
     };
     return std::make_shared<ModuleState>(imported.path, read);
-=======
+}
+
 /// Refuses what cannot be compared, and fills `out` tensors with the pattern.
 void poison_outputs(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
     for (std::size_t i = 0; i < matched.size(); ++i) {
@@ -272,7 +272,6 @@ void poison_outputs(const frontend::KernelSignature& signature, std::span<const 
         }
         if (parameter.access == ir::Access::Out) poison(tensor);
     }
->>>>>>> w-api
 }
 
 }  // namespace
@@ -284,33 +283,15 @@ VerifyReport verify(KernelState& kernel, const DeviceBackend& backend, std::span
     if (specialisation.reference.empty()) {
         throw Error(ErrorKind::user, fmt::format("`{}` names no reference to verify against", kernel.name()));
     }
-<<<<<<< HEAD
-    const auto matched = match_arguments(kernel.signature(), arguments);
-    for (std::size_t i = 0; i < matched.size(); ++i) {
-        const frontend::ParameterSignature& parameter = kernel.signature().parameters[i];
-        if (matched[i] == nullptr || !parameter.is_tensor || parameter.access == ir::Access::In) continue;
-        const Tensor& tensor = std::get<Tensor>(matched[i]->value);
-        if (ir::bit_width(to_scalar_type(tensor.dtype)) < 8) {
-            throw Error(ErrorKind::user, fmt::format("`{}` has elements of 4 bits, which verification does not read yet",
-                                                     parameter.name));
-        }
-        if (parameter.access == ir::Access::Out) poison(tensor);
-    }
+    const frontend::KernelSignature& signature = kernel.signature();
+    const auto matched = match_arguments(signature, arguments);
+    poison_outputs(signature, matched);
     const std::shared_ptr<const ModuleState> module = module_of_reference(kernel, specialisation.reference);
     const std::string name = specialisation.reference.substr(specialisation.reference.find('.') + 1);
     const frontend::KernelSignature& reference_signature = module->find(name);
     // Copied before the kernel runs, since it may update `inout` tensors.
-    const ReferenceArguments copies = reference_arguments(kernel.signature(), reference_signature, matched);
-    KernelState reference(module, reference_signature.name,
-=======
-    const frontend::KernelSignature& signature = kernel.signature();
-    const auto matched = match_arguments(signature, arguments);
-    poison_outputs(signature, matched);
-    const frontend::KernelSignature& reference_signature = kernel.module().find(specialisation.reference);
-    // Copied before the kernel runs, since it may update `inout` tensors.
     const ReferenceArguments copies = reference_arguments(signature, reference_signature, matched);
-    KernelState reference(kernel.shared_module(), reference_signature.name,
->>>>>>> w-api
+    KernelState reference(module, reference_signature.name,
                           reference_generics(specialisation, reference_signature));
     const std::shared_ptr<PreparedState> prepared_reference = reference.prepare(backend, copies.arguments);
 
