@@ -17,9 +17,6 @@ struct KernelState::ProblemParts {
 
 namespace {
 
-// Sizes that change with every launch must not fill the memory; what is forgotten is looked up again.
-constexpr std::size_t kSelectionsKept = 65536;
-
 /// A file on disk by its absolute path, so that another folder's process finds it; other names as they are.
 std::string stable_path(const std::string& path) {
     std::error_code error;
@@ -30,24 +27,14 @@ std::string stable_path(const std::string& path) {
 
 }  // namespace
 
-std::optional<KernelState::Selection> KernelState::remembered(const Checksum& key) {
-    const std::uint64_t generation = tuning_generation();
-    const std::lock_guard lock(mutex_);
-    const auto found = selections_.find(key);
-    if (found == selections_.end() || found->second.generation != generation) return std::nullopt;
-    return found->second;
-}
-
 std::shared_ptr<PreparedState> KernelState::try_choice(const ConfigurationChoice& choice, const Checksum& key,
                                                        const DeviceBackend& backend, Matched matched) {
     const std::uint64_t generation = tuning_generation();
     bool was_cold = false;
-    const Selection selection{find_or_compile(backend, matched, choice, was_cold), choice.choice, choice.from,
-                              generation};
-    std::shared_ptr<PreparedState> prepared = bind(selection, backend, matched, was_cold);
-    const std::lock_guard lock(mutex_);
-    if (selections_.size() >= kSelectionsKept) selections_.clear();
-    selections_[key] = selection;
+    auto selection = std::make_shared<const Selection>(
+        Selection{find_or_compile(backend, matched, choice, was_cold), choice.choice, choice.from});
+    std::shared_ptr<PreparedState> prepared = bind(*selection, backend, matched, was_cold);
+    selections_.keep(key, generation, std::move(selection));
     return prepared;
 }
 
@@ -72,7 +59,7 @@ std::shared_ptr<PreparedState> KernelState::prepare_pinned(const ConfigurationCh
     } catch (const Error& error) {
         // If the launch is wrong by itself, the default says so without the pin in the way.
         bool was_cold = false;
-        bind({find_or_compile(backend, matched, {}, was_cold), {}, {}, 0}, backend, matched, was_cold);
+        bind({find_or_compile(backend, matched, {}, was_cold), {}, {}}, backend, matched, was_cold);
         throw Error(ErrorKind::user, fmt::format("{}: the configuration pinned for `{}` is illegal here: {}", pin.from,
                                                  signature_->name, error.what()));
     }

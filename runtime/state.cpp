@@ -192,7 +192,7 @@ std::shared_ptr<PreparedState> KernelState::prepare(const DeviceBackend& backend
     const std::vector<const Argument*> matched = match_arguments(*signature_, arguments);
     Checksum key = launch_key(*signature_, matched);
     key.high ^= reinterpret_cast<std::uintptr_t>(&backend);  // backends are made once a process
-    if (const std::optional<Selection> selection = remembered(key)) {
+    if (const auto selection = selections_.find(key, tuning_generation())) {
         try {
             return bind(*selection, backend, matched, false);
         } catch (const Error&) {

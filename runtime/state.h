@@ -14,6 +14,7 @@
 #include "runtime/capture.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/configuration_choice.h"
+#include "runtime/selection_memo.h"
 
 namespace kiln::runtime {
 
@@ -83,12 +84,11 @@ private:
     using Compiled = std::shared_ptr<const CompiledKernel>;
     using Matched = std::span<const Argument* const>;
 
-    /// What launches with certain types and sizes use. It holds until the tuning store has something new.
+    /// What launches with certain types and sizes use.
     struct Selection {
         Compiled compiled;
         LaunchInfo::Choice choice = LaunchInfo::Choice::by_default;
         std::string from;
-        std::uint64_t generation = 0;
     };
     struct ProblemParts;
 
@@ -96,11 +96,11 @@ private:
                              bool& was_cold);
     std::shared_ptr<PreparedState> bind(const Selection& selection, const DeviceBackend& backend, Matched matched,
                                         bool was_cold) const;
-    std::optional<Selection> remembered(const Checksum& key);
     /// Compiles for a choice, binds, and remembers the choice for further launches. Throws Error.
     std::shared_ptr<PreparedState> try_choice(const ConfigurationChoice& choice, const Checksum& key,
                                               const DeviceBackend& backend, Matched matched);
-    std::shared_ptr<PreparedState> choose_and_prepare(const Checksum& key, const DeviceBackend& backend, Matched matched);
+    std::shared_ptr<PreparedState> choose_and_prepare(const Checksum& key, const DeviceBackend& backend,
+                                                      Matched matched);
     std::shared_ptr<PreparedState> prepare_pinned(const ConfigurationChoice& pin, const Checksum& key,
                                                   const DeviceBackend& backend, Matched matched);
     std::shared_ptr<PreparedState> prepare_chosen(const ConfigurationChooser& chooser, const ProblemParts& parts,
@@ -116,7 +116,7 @@ private:
     std::map<std::string, ir::Scalar> tunables_;
     std::mutex mutex_;
     std::unordered_map<std::string, std::shared_future<Compiled>> compiled_;
-    std::unordered_map<Checksum, Selection, ChecksumHash> selections_;                              ///< by launch and device
+    SelectionMemo<Selection> selections_;  ///< by launch and device
     std::unordered_map<Checksum, std::optional<ConfigurationChoice>, ChecksumHash> model_answers_;  ///< asked once
     std::unordered_set<Checksum, ChecksumHash> offered_;                                            ///< to the tuner
 };
