@@ -11,6 +11,7 @@
 #include "frontend/specialise.h"
 #include "ir/launch.h"
 #include "kiln/tensor.hpp"
+#include "runtime/key.h"
 
 namespace kiln::runtime {
 
@@ -35,6 +36,9 @@ std::map<std::string, frontend::ParameterRequest> describe_arguments(const front
 
 /// Text that is equal exactly when describe_arguments gives the same; the key of the in-memory look-up.
 std::string argument_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched);
+
+/// Equal for launches that have the same argument_key() and the same sizes: what a configuration is chosen by.
+Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched);
 
 /// A host's number as a value of the type that parameter or generic `name` declares: floats take any number but a bool,
 /// integers an integer in range, bools a bool. Throws Error(user).

@@ -63,10 +63,10 @@ const frontend::KernelSignature& ModuleState::find(const std::string& kernel) co
     throw unknown_name("there is no kernel", kernel, names);
 }
 
-PreparedState::PreparedState(std::shared_ptr<const CompiledKernel> compiled, bool was_cold, ir::Launch launch,
+PreparedState::PreparedState(std::shared_ptr<const CompiledKernel> compiled, LaunchOrigin origin, ir::Launch launch,
                              std::vector<ir::Argument> arguments)
     : compiled_(std::move(compiled)),
-      was_cold_(was_cold),
+      origin_(std::move(origin)),
       launch_(std::move(launch)),
       arguments_(std::move(arguments)),
       bound_(compiled_->code->bind(compiled_->kernel(), launch_, arguments_)) {}
@@ -74,10 +74,12 @@ PreparedState::PreparedState(std::shared_ptr<const CompiledKernel> compiled, boo
 const LaunchInfo& PreparedState::info() {
     if (!info_) {
         info_ = compiled_->info;
-        if (!was_cold_) {
+        if (!origin_.was_cold) {
             info_->source = LaunchInfo::Source::memory;
             info_->seconds = 0;
         }
+        info_->choice = origin_.choice;
+        info_->chosen_from = origin_.chosen_from;
     }
     return *info_;
 }
@@ -138,9 +140,10 @@ frontend::Request KernelState::request(const DeviceBackend& backend, std::span<c
     return request;
 }
 
-KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend,
-                                                   std::span<const Argument* const> matched, bool& was_cold) {
-    const std::string key = backend.name() + "/" + argument_key(*signature_, matched);
+KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend, Matched matched,
+                                                   const ConfigurationChoice& choice, bool& was_cold) {
+    std::string key = backend.name() + "/" + argument_key(*signature_, matched);
+    for (const auto& [name, value] : choice.tunables) key += fmt::format(";{}={}", name, value.as_int64());
     std::promise<Compiled> promise;
     {
         std::unique_lock lock(mutex_);
@@ -153,7 +156,9 @@ KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend,
     }
     was_cold = true;
     try {
-        Compiled compiled = compile_kernel(module_->program(), request(backend, matched), backend, module_->cache());
+        frontend::Request asked = request(backend, matched);
+        if (!choice.tunables.empty()) asked.tunables = choice.tunables;
+        Compiled compiled = compile_kernel(module_->program(), asked, backend, module_->cache());
         promise.set_value(compiled);
         return compiled;
     } catch (...) {
@@ -164,18 +169,32 @@ KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend,
     }
 }
 
-std::shared_ptr<PreparedState> KernelState::prepare(const DeviceBackend& backend, std::span<const Argument> arguments) {
-    const std::vector<const Argument*> matched = match_arguments(*signature_, arguments);
-    bool was_cold = false;
-    Compiled compiled = find_or_compile(backend, matched, was_cold);
-    std::vector<ir::Argument> bound = bind_arguments(compiled->specialisation, matched);
-    auto launch = ir::prepare_launch(compiled->kernel(), bound, backend.units());
+std::shared_ptr<PreparedState> KernelState::bind(const Selection& selection, const DeviceBackend& backend,
+                                                 Matched matched, bool was_cold) const {
+    const ir::Kernel& kernel = selection.compiled->kernel();
+    std::vector<ir::Argument> bound = bind_arguments(selection.compiled->specialisation, matched);
+    auto launch = ir::prepare_launch(kernel, bound, backend.units());
     if (const auto* errors = std::get_if<ir::LaunchErrors>(&launch)) {
         throw Error(ErrorKind::user, fmt::format("{}", fmt::join(errors->messages, "\n")));
     }
-    check_aliasing(compiled->kernel(), bound);
-    return std::make_shared<PreparedState>(std::move(compiled), was_cold, std::move(std::get<ir::Launch>(launch)),
-                                           std::move(bound));
+    check_aliasing(kernel, bound);
+    return std::make_shared<PreparedState>(selection.compiled, LaunchOrigin{was_cold, selection.choice, selection.from},
+                                           std::move(std::get<ir::Launch>(launch)), std::move(bound));
+}
+
+std::shared_ptr<PreparedState> KernelState::prepare(const DeviceBackend& backend, std::span<const Argument> arguments) {
+    const std::vector<const Argument*> matched = match_arguments(*signature_, arguments);
+    Checksum key = launch_key(*signature_, matched);
+    key.high ^= reinterpret_cast<std::uintptr_t>(&backend);  // backends are made once a process
+    if (const auto selection = selections_.find(key, tuning_generation())) {
+        try {
+            return bind(*selection, backend, matched, false);
+        } catch (const Error&) {
+            // Numbers, too, may decide whether a configuration is legal: what was chosen for others is not insisted on.
+            if (selection->choice == LaunchInfo::Choice::given || selection->choice == LaunchInfo::Choice::by_default) throw;
+        }
+    }
+    return choose_and_prepare(key, backend, matched);
 }
 
 }  // namespace kiln::runtime

@@ -28,5 +28,6 @@ void add_format(CLI::App& program, Action& action);
 void add_doctor(CLI::App& program, Action& action);
 void add_demo(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
+void add_tuning(CLI::App& program, Action& action);
 
 }  // namespace kiln::tools

@@ -93,6 +93,8 @@ void print_json(const std::string& kernel, const Device& device, const RunResult
                  {"device", device.name()},
                  {"generics", result.info.generics},
                  {"tunables", result.info.tunables},
+                 {"choice", name(result.info.choice)},
+                 {"chosen_from", result.info.chosen_from},
                  {"source", source_name(result.info.source)},
                  {"compile_ms", result.info.seconds * 1e3},
                  {"run_ms", result.seconds * 1e3},
@@ -102,8 +104,9 @@ void print_json(const std::string& kernel, const Device& device, const RunResult
 }
 
 void print_text(const std::string& kernel, const Device& device, const RunResult& result) {
-    fmt::print("kernel      {} on {}\ngenerics    {}\ntunables    {}\n", kernel, device.description(),
-               join(result.info.generics), join(result.info.tunables));
+    fmt::print("kernel      {} on {}\ngenerics    {}\ntunables    {} ({}{}{})\n", kernel, device.description(),
+               join(result.info.generics), join(result.info.tunables), name(result.info.choice),
+               result.info.chosen_from.empty() ? "" : ": ", result.info.chosen_from);
     fmt::print("code        {:.2f} ms ({})\nrun         {:.4f} ms\n", result.info.seconds * 1e3,
                source_name(result.info.source), result.seconds * 1e3);
     if (result.report) print(*result.report);
