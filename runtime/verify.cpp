@@ -9,6 +9,7 @@
 #include <set>
 
 #include "ir/scalar.h"
+#include "runtime/reference.h"
 
 namespace kiln::runtime {
 
@@ -226,26 +227,6 @@ std::vector<std::int64_t> sampled_programs(const std::vector<std::int64_t>& grid
     return {programs.begin(), programs.end()};
 }
 
-namespace {
-
-/// The module that declares a reference: the kernel's own, or one that it imports and names as `module.kernel`. Its
-/// files are those that the kernel's program has read already.
-std::shared_ptr<const ModuleState> module_of_reference(const KernelState& kernel, std::string_view path) {
-    const std::size_t dot = path.find('.');
-    if (dot == std::string_view::npos) return kernel.shared_module();
-    const frontend::Program& program = kernel.module().program();
-    const frontend::File& imported = program.files[program.files[0].imports.at(path.substr(0, dot))];
-    const auto read = [&program](const std::string& wanted) -> std::optional<std::string> {
-        for (const frontend::File& file : program.files) {
-            if (file.path == wanted) return std::string(program.sources.text(file.source));
-        }
-        return std::nullopt;
-    };
-    return std::make_shared<ModuleState>(imported.path, read);
-}
-
-}  // namespace
-
 VerifyReport verify(KernelState& kernel, const DeviceBackend& backend, std::span<const Argument> arguments,
                     std::uint64_t seed) {
     const std::shared_ptr<PreparedState> prepared = kernel.prepare(backend, arguments);
@@ -264,12 +245,11 @@ VerifyReport verify(KernelState& kernel, const DeviceBackend& backend, std::span
         }
         if (parameter.access == ir::Access::Out) poison(tensor);
     }
-    const std::shared_ptr<const ModuleState> module = module_of_reference(kernel, specialisation.reference);
-    const std::string name = specialisation.reference.substr(specialisation.reference.find('.') + 1);
-    const frontend::KernelSignature& reference_signature = module->find(name);
+    const ReferenceKernel named = find_reference(kernel, specialisation.reference);
+    const frontend::KernelSignature& reference_signature = *named.signature;
     // Copied before the kernel runs, since it may update `inout` tensors.
     const ReferenceArguments copies = reference_arguments(kernel.signature(), reference_signature, matched);
-    KernelState reference(module, reference_signature.name,
+    KernelState reference(named.module, reference_signature.name,
                           reference_generics(specialisation, reference_signature));
     const std::shared_ptr<PreparedState> prepared_reference = reference.prepare(backend, copies.arguments);
 
