@@ -11,6 +11,7 @@
 #include <set>
 
 #include "ir/scalar.h"
+#include "runtime/reference.h"
 
 namespace kiln::runtime {
 
@@ -243,22 +244,6 @@ std::vector<std::int64_t> sampled_programs(const std::vector<std::int64_t>& grid
 
 namespace {
 
-/// The module that declares a reference: the kernel's own, or one that it imports and names as `module.kernel`. Its
-/// files are those that the kernel's program has read already.
-std::shared_ptr<const ModuleState> module_of_reference(const KernelState& kernel, std::string_view path) {
-    const std::size_t dot = path.find('.');
-    if (dot == std::string_view::npos) return kernel.shared_module();
-    const frontend::Program& program = kernel.module().program();
-    const frontend::File& imported = program.files[program.files[0].imports.at(path.substr(0, dot))];
-    const auto read = [&program](const std::string& wanted) -> std::optional<std::string> {
-        for (const frontend::File& file : program.files) {
-            if (file.path == wanted) return std::string(program.sources.text(file.source));
-        }
-        return std::nullopt;
-    };
-    return std::make_shared<ModuleState>(imported.path, read);
-}
-
 /// Refuses what cannot be compared, and fills `out` tensors with the pattern.
 void poison_outputs(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
     for (std::size_t i = 0; i < matched.size(); ++i) {
@@ -286,12 +271,11 @@ VerifyReport verify(KernelState& kernel, const DeviceBackend& backend, std::span
     const frontend::KernelSignature& signature = kernel.signature();
     const auto matched = match_arguments(signature, arguments);
     poison_outputs(signature, matched);
-    const std::shared_ptr<const ModuleState> module = module_of_reference(kernel, specialisation.reference);
-    const std::string name = specialisation.reference.substr(specialisation.reference.find('.') + 1);
-    const frontend::KernelSignature& reference_signature = module->find(name);
+    const ReferenceKernel named = find_reference(kernel, specialisation.reference);
+    const frontend::KernelSignature& reference_signature = *named.signature;
     // Copied before the kernel runs, since it may update `inout` tensors.
     const ReferenceArguments copies = reference_arguments(signature, reference_signature, matched);
-    KernelState reference(module, reference_signature.name,
+    KernelState reference(named.module, reference_signature.name,
                           reference_generics(specialisation, reference_signature));
     const std::shared_ptr<PreparedState> prepared_reference = reference.prepare(backend, copies.arguments);
 
