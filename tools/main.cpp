@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "autotune/launch_model.h"
 #include "ir/support/internal_error.h"
 #include "kiln/kiln.hpp"
 #include "tools/command.h"
@@ -55,6 +56,7 @@ int run(int argc, char** argv) {
     program.set_version_flag("--version", std::string("kiln ") + version());
     program.footer(kFooter);
     program.require_subcommand(1);
+    autotune::install_launch_model();
     Action action;
     add_run(program, action);
     add_emit(program, action);
@@ -63,6 +65,10 @@ int run(int argc, char** argv) {
     add_doctor(program, action);
     add_demo(program, action);
     add_bench(program, action);
+    add_tune(program, action);
+    add_tuning_worker(program, action);
+    add_explain(program, action);
+    add_report(program, action);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -218,7 +218,7 @@ Tensor random_tensor(DType dtype, Extents sizes, std::uint64_t seed, std::vector
     return result;
 }
 
-RunArguments::RunArguments(const runtime::KernelState& kernel, const KernelOptions& options) {
+RunArguments::RunArguments(const runtime::KernelState& kernel, const KernelOptions& options, Contents contents) {
     const frontend::KernelSignature& signature = kernel.signature();
     const frontend::Request request = kernel.base_request();
     const SizeValues values(signature, request, options);
@@ -240,8 +240,12 @@ RunArguments::RunArguments(const runtime::KernelState& kernel, const KernelOptio
             for (const frontend::SizeSignature& size : parameter.sizes) {
                 sizes.push_back(values.evaluate(size.text, parameter.name));
             }
-            memory_.emplace_back();
             const DType element = element_type(signature, request, parameter.element);
+            if (contents == Contents::None) {
+                arguments_.push_back(arg(names_.back(), tensor(element, nullptr, sizes)));
+                continue;
+            }
+            memory_.emplace_back();
             arguments_.push_back(arg(names_.back(), random_tensor(element, sizes, seed, memory_.back())));
             continue;
         }
@@ -253,6 +257,12 @@ RunArguments::RunArguments(const runtime::KernelState& kernel, const KernelOptio
             arguments_.push_back(arg(names_.back(), random_number(parameter.element, random)));
         }
     }
+}
+
+runtime::CapturedLaunch launch_of(const KernelOptions& options) {
+    const auto kernel = make_kernel(options);
+    const RunArguments made(*kernel, options, Contents::None);
+    return kernel->captured(*Device::open(options.device).stream().backend(), made.arguments());
 }
 
 std::uint64_t RunArguments::bytes() const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/capture.h"
 #include "runtime/state.h"
 #include "tools/command.h"
 
@@ -35,9 +36,11 @@ std::shared_ptr<runtime::KernelState> make_kernel(const KernelOptions& options);
 
 /// Memory for a kernel's arguments, filled by `seed`: floats from the normal distribution, integers from -8 to 8, bools
 /// by a coin. Numbers that are not given and have no default are drawn too: floats from 0.05 to 0.15, integers are 1.
+/// With Contents::None tensors have a shape but no memory.
+enum class Contents : std::uint8_t { Random, None };
 class RunArguments {
 public:
-    RunArguments(const runtime::KernelState& kernel, const KernelOptions& options);
+    RunArguments(const runtime::KernelState& kernel, const KernelOptions& options, Contents contents = Contents::Random);
     RunArguments(const RunArguments&) = delete;  // the arguments point into it
     RunArguments& operator=(const RunArguments&) = delete;
 
@@ -50,6 +53,9 @@ private:
     std::vector<std::string> names_;
     std::vector<Argument> arguments_;
 };
+
+/// The launch that `kiln run` would make with these options, without data: what the tuner takes.
+runtime::CapturedLaunch launch_of(const KernelOptions& options);
 
 /// A tensor of random elements in `memory`, which is resized to hold it.
 Tensor random_tensor(DType dtype, Extents sizes, std::uint64_t seed, std::vector<char>& memory);
