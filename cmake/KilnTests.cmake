@@ -5,9 +5,9 @@
 # doctest::skip() has the label `long` too and runs with `./kiln test --long` only. A test that cannot run on this
 # machine prints `skipped: NAME: reason` and exits with 77; with `./kiln test --require NAME` it has to fail instead.
 # The kernel cache is off, so that no test passes on code that an earlier one compiled (a test of the cache names its
-# own folder), and the IR is verified between passes.
+# own folder), so is the tuning store of the user, and the IR is verified between passes.
 
-set(KILN_TEST_ENVIRONMENT KILN_CACHE=off KILN_VERIFY=1)
+set(KILN_TEST_ENVIRONMENT KILN_CACHE=off KILN_TUNING=off KILN_VERIFY=1)
 
 # kiln_test_program(NAME FOLDERS folder... LINK library...): one doctest program of all .cpp files below the folders.
 function(kiln_test_program name)

@@ -3,6 +3,7 @@
 
 #include "kiln/kiln.hpp"
 #include "runtime/backend.h"
+#include "runtime/capture.h"
 #include "runtime/state.h"
 
 namespace kiln {
@@ -22,6 +23,21 @@ Result<T> attempt(const Action& action) {
 }  // namespace
 
 const char* version() { return KILN_VERSION; }
+
+void capture(const std::string& path) { runtime::start_capture(path); }
+
+std::string_view name(LaunchInfo::Choice choice) {
+    switch (choice) {
+        case LaunchInfo::Choice::given: return "given";
+        case LaunchInfo::Choice::pinned: return "pinned";
+        case LaunchInfo::Choice::exact: return "exact";
+        case LaunchInfo::Choice::nearest_shape: return "nearest_shape";
+        case LaunchInfo::Choice::nearest_device: return "nearest_device";
+        case LaunchInfo::Choice::model: return "model";
+        case LaunchInfo::Choice::by_default: return "default";
+    }
+    return "default";
+}
 
 std::string_view name(DType dtype) { return ir::name(runtime::to_scalar_type(dtype)); }
 
@@ -107,7 +123,9 @@ Result<void> Kernel::try_launch_with(const Stream& stream, std::span<const Argum
 }
 
 PreparedLaunch Kernel::prepare_with(const Stream& stream, std::span<const Argument> arguments) const {
-    return PreparedLaunch(state_->prepare(*stream.backend(), arguments));
+    std::shared_ptr<runtime::PreparedState> prepared = state_->prepare(*stream.backend(), arguments);
+    if (runtime::is_capturing()) runtime::record_launch(state_->captured(*stream.backend(), arguments));
+    return PreparedLaunch(std::move(prepared));
 }
 
 void PreparedLaunch::launch() const { state_->bound().run(); }

@@ -213,6 +213,22 @@ std::string argument_key(const frontend::KernelSignature& signature, std::span<c
     return key;
 }
 
+Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
+    thread_local std::vector<std::int64_t> words;
+    words.clear();
+    for (std::size_t i = 0; i < matched.size(); ++i) {
+        if (!signature.parameters[i].is_tensor) continue;
+        if (matched[i] == nullptr) {
+            words.push_back(-1);
+            continue;
+        }
+        const Tensor& tensor = std::get<Tensor>(matched[i]->value);
+        words.push_back(static_cast<std::int64_t>(tensor.dtype) * 16 + unit_axis(tensor) + 1);
+        words.insert(words.end(), tensor.sizes.begin(), tensor.sizes.end());
+    }
+    return checksum({reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]});
+}
+
 std::vector<ir::Argument> bind_arguments(const frontend::Specialisation& specialisation,
                                          std::span<const Argument* const> matched) {
     const ir::Kernel& kernel = specialisation.kernel;

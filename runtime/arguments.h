@@ -10,6 +10,7 @@
 #include "frontend/specialise.h"
 #include "ir/launch.h"
 #include "kiln/tensor.hpp"
+#include "runtime/key.h"
 
 namespace kiln::runtime {
 
@@ -28,6 +29,9 @@ std::map<std::string, frontend::ParameterRequest> describe_arguments(const front
 
 /// Text that is equal exactly when describe_arguments gives the same; the key of the in-memory look-up.
 std::string argument_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched);
+
+/// Equal for launches that have the same argument_key() and the same sizes: what a configuration is chosen by.
+Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched);
 
 /// Arguments in the form a launch takes: numbers converted to the parameter's type (an integer must be in range; a
 /// number left out takes its default), and outputs checked against sharing an element with another argument or with

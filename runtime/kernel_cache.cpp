@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "runtime/descriptor.h"
 #include "runtime/key.h"
 
 namespace kiln::runtime {
@@ -25,25 +26,6 @@ void warn_once(const std::string& message) {
     static std::atomic<bool> warned{false};
     if (!warned.exchange(true)) fmt::print(stderr, "kiln: warning: {}; compiled kernels are not kept\n", message);
 }
-
-/// A file descriptor that closes itself.
-class Descriptor {
-public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() { close(); }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-
-    int number() const { return number_; }
-    bool close() {
-        const bool closed = number_ < 0 || ::close(number_) == 0;
-        number_ = -1;
-        return closed;
-    }
-
-private:
-    int number_;
-};
 
 std::optional<std::string> read_whole(const std::string& path) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

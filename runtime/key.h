@@ -27,6 +27,9 @@ struct Checksum {
     std::uint64_t low = 0, high = 0;
     friend bool operator==(const Checksum&, const Checksum&) = default;
 };
+struct ChecksumHash {
+    std::size_t operator()(const Checksum& sum) const { return sum.low; }
+};
 Checksum checksum(std::span<const char> bytes);
 
 /// Identifies this build of Kiln: the linker's build id of the library or program that holds it. Another build is

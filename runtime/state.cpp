@@ -140,9 +140,10 @@ frontend::Request KernelState::request(const DeviceBackend& backend, std::span<c
     return request;
 }
 
-KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend,
-                                                   std::span<const Argument* const> matched, bool& was_cold) {
-    const std::string key = backend.name() + "/" + argument_key(*signature_, matched);
+KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend, Matched matched,
+                                                   const ConfigurationChoice& choice, bool& was_cold) {
+    std::string key = backend.name() + "/" + argument_key(*signature_, matched);
+    for (const auto& [name, value] : choice.tunables) key += fmt::format(";{}={}", name, value.as_int64());
     std::promise<Compiled> promise;
     {
         std::unique_lock lock(mutex_);
@@ -155,7 +156,9 @@ KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend,
     }
     was_cold = true;
     try {
-        Compiled compiled = compile_kernel(module_->program(), request(backend, matched), backend, module_->cache());
+        frontend::Request asked = request(backend, matched);
+        if (!choice.tunables.empty()) asked.tunables = choice.tunables;
+        Compiled compiled = compile_kernel(module_->program(), asked, backend, module_->cache());
         promise.set_value(compiled);
         return compiled;
     } catch (...) {
@@ -166,23 +169,38 @@ KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend,
     }
 }
 
-std::shared_ptr<PreparedState> KernelState::prepare(const DeviceBackend& backend, std::span<const Argument> arguments) {
-    const std::vector<const Argument*> matched = match_arguments(*signature_, arguments);
-    bool was_cold = false;
-    Compiled compiled = find_or_compile(backend, matched, was_cold);
-    LaunchInfo info = compiled->info;
+std::shared_ptr<PreparedState> KernelState::bind(const Selection& selection, const DeviceBackend& backend,
+                                                 Matched matched, bool was_cold) const {
+    LaunchInfo info = selection.compiled->info;
     if (!was_cold) info.source = LaunchInfo::Source::memory;
-    std::vector<ir::Argument> bound = bind_arguments(compiled->specialisation, matched);
+    info.choice = selection.choice;
+    info.chosen_from = selection.from;
+    std::vector<ir::Argument> bound = bind_arguments(selection.compiled->specialisation, matched);
     try {
-        auto launch = ir::prepare_launch(compiled->kernel(), bound, backend.units());
+        auto launch = ir::prepare_launch(selection.compiled->kernel(), bound, backend.units());
         if (const auto* errors = std::get_if<ir::LaunchErrors>(&launch)) {
             throw Error(ErrorKind::user, join(errors->messages));
         }
-        return std::make_shared<PreparedState>(std::move(compiled), std::move(info),
+        return std::make_shared<PreparedState>(selection.compiled, std::move(info),
                                                std::move(std::get<ir::Launch>(launch)), std::move(bound));
     } catch (const support::InternalError& error) {
         throw Error(ErrorKind::internal, error.what());
     }
+}
+
+std::shared_ptr<PreparedState> KernelState::prepare(const DeviceBackend& backend, std::span<const Argument> arguments) {
+    const std::vector<const Argument*> matched = match_arguments(*signature_, arguments);
+    Checksum key = launch_key(*signature_, matched);
+    key.high ^= reinterpret_cast<std::uintptr_t>(&backend);  // backends are made once a process
+    if (const auto selection = selections_.find(key, tuning_generation())) {
+        try {
+            return bind(*selection, backend, matched, false);
+        } catch (const Error&) {
+            // Numbers, too, may decide whether a configuration is legal: what was chosen for others is not insisted on.
+            if (selection->choice == LaunchInfo::Choice::given || selection->choice == LaunchInfo::Choice::by_default) throw;
+        }
+    }
+    return choose_and_prepare(key, backend, matched);
 }
 
 }  // namespace kiln::runtime

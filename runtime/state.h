@@ -7,10 +7,14 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "kiln/module.hpp"
 #include "runtime/arguments.h"
+#include "runtime/capture.h"
 #include "runtime/compiled_kernel.h"
+#include "runtime/configuration_choice.h"
+#include "runtime/selection_memo.h"
 
 namespace kiln::runtime {
 
@@ -73,11 +77,37 @@ public:
     frontend::Request base_request() const;
     /// The request that these arguments give.
     frontend::Request request(const DeviceBackend& backend, std::span<const Argument* const> matched) const;
+    /// What is recorded of a launch with these arguments.
+    CapturedLaunch captured(const DeviceBackend& backend, std::span<const Argument> arguments) const;
 
 private:
     using Compiled = std::shared_ptr<const CompiledKernel>;
+    using Matched = std::span<const Argument* const>;
 
-    Compiled find_or_compile(const DeviceBackend& backend, std::span<const Argument* const> matched, bool& was_cold);
+    /// What launches with certain types and sizes use.
+    struct Selection {
+        Compiled compiled;
+        LaunchInfo::Choice choice = LaunchInfo::Choice::by_default;
+        std::string from;
+    };
+    struct ProblemParts;
+
+    Compiled find_or_compile(const DeviceBackend& backend, Matched matched, const ConfigurationChoice& choice,
+                             bool& was_cold);
+    std::shared_ptr<PreparedState> bind(const Selection& selection, const DeviceBackend& backend, Matched matched,
+                                        bool was_cold) const;
+    /// Compiles for a choice, binds, and remembers the choice for further launches. Throws Error.
+    std::shared_ptr<PreparedState> try_choice(const ConfigurationChoice& choice, const Checksum& key,
+                                              const DeviceBackend& backend, Matched matched);
+    std::shared_ptr<PreparedState> choose_and_prepare(const Checksum& key, const DeviceBackend& backend,
+                                                      Matched matched);
+    std::shared_ptr<PreparedState> prepare_pinned(const ConfigurationChoice& pin, const Checksum& key,
+                                                  const DeviceBackend& backend, Matched matched);
+    std::shared_ptr<PreparedState> prepare_chosen(const ConfigurationChooser& chooser, const ProblemParts& parts,
+                                                  const Checksum& key, const DeviceBackend& backend, Matched matched);
+    std::optional<ConfigurationChoice> modelled(const ConfigurationChooser& chooser, const Checksum& key);
+    void tell_tuner(const ProblemParts& parts, const Checksum& key, const DeviceBackend& backend, Matched matched);
+    CapturedLaunch captured_launch(const DeviceBackend& backend, Matched matched) const;
     void add_generic(const Generic& generic);
 
     std::shared_ptr<const ModuleState> module_;
@@ -86,6 +116,9 @@ private:
     std::map<std::string, ir::Scalar> tunables_;
     std::mutex mutex_;
     std::unordered_map<std::string, std::shared_future<Compiled>> compiled_;
+    SelectionMemo<Selection> selections_;  ///< by launch and device
+    std::unordered_map<Checksum, std::optional<ConfigurationChoice>, ChecksumHash> model_answers_;  ///< asked once
+    std::unordered_set<Checksum, ChecksumHash> offered_;                                            ///< to the tuner
 };
 
 }  // namespace kiln::runtime

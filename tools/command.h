@@ -32,5 +32,6 @@ void add_tune(CLI::App& program, Action& action);
 void add_tuning_worker(CLI::App& program, Action& action);
 void add_explain(CLI::App& program, Action& action);
 void add_report(CLI::App& program, Action& action);
+void add_tuning(CLI::App& program, Action& action);
 
 }  // namespace kiln::tools

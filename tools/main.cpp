@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "autotune/launch_model.h"
@@ -51,6 +52,13 @@ int report(const Error& error, bool json) {
     return exit_code(error.kind());
 }
 
+bool asks_for_json(const CLI::App& command) {
+    const CLI::Option* option = command.get_option_no_throw("--json");
+    if (option != nullptr && option->count() > 0) return true;
+    const std::vector<const CLI::App*> nested = command.get_subcommands([](const CLI::App*) { return true; });
+    return std::any_of(nested.begin(), nested.end(), [](const CLI::App* part) { return part->parsed() && asks_for_json(*part); });
+}
+
 int run(int argc, char** argv) {
     CLI::App program("Kiln: tile kernels, compiled at run time for the device they run on", "kiln");
     program.set_version_flag("--version", std::string("kiln ") + version());
@@ -69,16 +77,13 @@ int run(int argc, char** argv) {
     add_tuning_worker(program, action);
     add_explain(program, action);
     add_report(program, action);
+    add_tuning(program, action);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return program.exit(error) == 0 ? kSuccess : kUsage;
     }
-    bool json = false;
-    for (const CLI::App* command : program.get_subcommands()) {
-        const CLI::Option* option = command->get_option_no_throw("--json");
-        json |= option != nullptr && option->count() > 0;
-    }
+    const bool json = asks_for_json(program);
     try {
         return action();
     } catch (const Error& error) {

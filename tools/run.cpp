@@ -91,6 +91,8 @@ int run(const RunOptions& options) {
                      {"device", device.name()},
                      {"generics", info.generics},
                      {"tunables", info.tunables},
+                     {"choice", name(info.choice)},
+                     {"chosen_from", info.chosen_from},
                      {"source", source_name(info.source)},
                      {"compile_ms", info.seconds * 1e3},
                      {"run_ms", seconds * 1e3},
@@ -98,8 +100,9 @@ int run(const RunOptions& options) {
         if (report) json["verify"] = to_json(*report);
         fmt::print("{}\n", json.dump(2));
     } else {
-        fmt::print("kernel      {} on {}\ngenerics    {}\ntunables    {}\n", kernel->name(), device.description(),
-                   join(info.generics), join(info.tunables));
+        fmt::print("kernel      {} on {}\ngenerics    {}\ntunables    {} ({}{}{})\n", kernel->name(), device.description(),
+                   join(info.generics), join(info.tunables), name(info.choice), info.chosen_from.empty() ? "" : ": ",
+                   info.chosen_from);
         fmt::print("code        {:.2f} ms ({})\nrun         {:.4f} ms\n", info.seconds * 1e3, source_name(info.source),
                    seconds * 1e3);
         if (report) print(*report);

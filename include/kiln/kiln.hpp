@@ -10,10 +10,15 @@
 #include "kiln/error.hpp"
 #include "kiln/module.hpp"
 #include "kiln/tensor.hpp"
+#include "kiln/tuning.hpp"
 
 namespace kiln {
 
 /// "0.1.0"
 KILN_API const char* version();
+
+/// From now on appends each distinct launch (kernel, types, sizes, strides and numbers, never the contents of tensors) to
+/// the file as a line of JSON, for `kiln tune --from`; an empty path stops. KILN_CAPTURE=file does so from the start.
+KILN_API void capture(const std::string& path);
 
 }  // namespace kiln

@@ -36,12 +36,27 @@ struct Generic {
 /// Where the code of a launch came from, and what was chosen.
 struct LaunchInfo {
     enum class Source { memory, disk, compiled };
+    /// Who chose the tunables.
+    enum class Choice {
+        given,           ///< the caller, by naming them
+        pinned,          ///< the lock file
+        exact,           ///< the tuning store: the fastest measured for these sizes on this device
+        nearest_shape,   ///< the tuning store: measured for other sizes
+        nearest_device,  ///< the tuning store: measured on another device of the family
+        model,           ///< the cost model
+        by_default,      ///< the first configuration of the kernel's lists that is legal
+    };
     Source source = Source::memory;
     double seconds = 0;                            ///< from the request to callable code
     std::string key;                               ///< of the cache entry
     std::map<std::string, std::string> generics;   ///< all of them, as the language spells their values
     std::map<std::string, std::string> tunables;
+    Choice choice = Choice::by_default;
+    std::string chosen_from;                       ///< "gemm.lock:3", "M=512, N=512", "cpu": where the choice stands
 };
+
+/// "exact", "nearest_shape", ...
+KILN_API std::string_view name(LaunchInfo::Choice choice);
 
 namespace runtime {
 class KernelState;

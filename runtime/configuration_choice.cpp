@@ -1,0 +1,95 @@
+#include "runtime/configuration_choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/support/internal_error.h"
+#include "runtime/tuning_hooks.h"
+#include "runtime/tuning_lock.h"
+#include "runtime/tuning_problem.h"
+
+namespace kiln::runtime {
+
+namespace {
+
+// Each answer that is not legal costs a look-up; a store with more of them in a row has nothing for this launch.
+constexpr int kAnswersTried = 8;
+
+std::string sizes_in_words(const std::map<std::string, std::int64_t>& sizes) {
+    std::string text;
+    for (const auto& [name, size] : sizes) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, size);
+    return text;
+}
+
+LaunchInfo::Choice choice_of(MatchKind kind) {
+    switch (kind) {
+        case MatchKind::Exact:
+            return LaunchInfo::Choice::exact;
+        case MatchKind::NearestShape:
+            return LaunchInfo::Choice::nearest_shape;
+        case MatchKind::NearestDevice:
+            return LaunchInfo::Choice::nearest_device;
+    }
+    return LaunchInfo::Choice::by_default;
+}
+
+std::string origin_of(const StoredMatch& match) {
+    const std::string sizes = sizes_in_words(match.measurement.problem.sizes);
+    if (match.kind != MatchKind::NearestDevice) return sizes;
+    const TuningDevice& device = match.measurement.device;
+    return fmt::format("{} ({}, {} units), {}", device.name, device.description, device.units, sizes);
+}
+
+}  // namespace
+
+bool ConfigurationChooser::is_legal(const std::map<std::string, ir::Scalar>& tunables) const {
+    support::Diagnostics ignored;
+    const auto legal = frontend::configurations(program_, request_, ignored);
+    return std::find(legal.begin(), legal.end(), tunables) != legal.end();
+}
+
+std::optional<ConfigurationChoice> ConfigurationChooser::pinned() const {
+    const std::shared_ptr<const TuningLock> lock = tuning_lock();
+    const Pin* pin = lock == nullptr ? nullptr : lock->find(problem_, device_);
+    if (pin == nullptr) return std::nullopt;
+    const std::string place = fmt::format("{}:{}", lock->path(), pin->line);
+    std::string reason;
+    auto tunables = to_tunables(signature_, pin->configuration, backend_.units(), reason);
+    if (!tunables) {
+        throw Error(ErrorKind::user, fmt::format("{}: the configuration pinned for `{}` is not one of its: {}", place,
+                                                 signature_.name, reason));
+    }
+    return ConfigurationChoice{LaunchInfo::Choice::pinned, std::move(*tunables), place, {}};
+}
+
+std::optional<ConfigurationChoice> ConfigurationChooser::stored(TuningStore& store) const {
+    for (int i = 0; i < kAnswersTried; ++i) {
+        const std::shared_ptr<const StoredMatch> match = store.find(problem_, device_);
+        if (match == nullptr) return std::nullopt;
+        const Configuration& configuration = match->measurement.configuration;
+        std::string reason;
+        auto tunables = to_tunables(signature_, configuration, backend_.units(), reason);
+        if (tunables && is_legal(*tunables)) {
+            return ConfigurationChoice{choice_of(match->kind), std::move(*tunables), origin_of(*match), configuration};
+        }
+        store.drop(problem_, device_, configuration);
+    }
+    return std::nullopt;
+}
+
+std::optional<ConfigurationChoice> ConfigurationChooser::modelled() const {
+    const std::shared_ptr<const ConfigurationModel> model = installed_model();
+    if (model == nullptr) return std::nullopt;
+    try {
+        auto tunables = model->choose(program_, request_, problem_, backend_);
+        if (!tunables) return std::nullopt;
+        return ConfigurationChoice{LaunchInfo::Choice::model, std::move(*tunables), "", {}};
+    } catch (const Error&) {
+        return std::nullopt;
+    } catch (const support::InternalError&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace kiln::runtime
