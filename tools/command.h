@@ -28,6 +28,10 @@ void add_format(CLI::App& program, Action& action);
 void add_doctor(CLI::App& program, Action& action);
 void add_demo(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
+void add_tune(CLI::App& program, Action& action);
+void add_tuning_worker(CLI::App& program, Action& action);
+void add_explain(CLI::App& program, Action& action);
+void add_report(CLI::App& program, Action& action);
 void add_tuning(CLI::App& program, Action& action);
 
 }  // namespace kiln::tools

@@ -4,6 +4,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
+#include "autotune/launch_model.h"
 #include "kiln/kiln.hpp"
 #include "tools/command.h"
 
@@ -89,6 +90,7 @@ int run(int argc, char** argv) {
     program.set_version_flag("--version", std::string("kiln ") + version());
     program.footer(kFooter);
     program.require_subcommand(1);
+    autotune::install_launch_model();
     Action action;
     add_run(program, action);
     add_emit(program, action);
@@ -97,6 +99,11 @@ int run(int argc, char** argv) {
     add_doctor(program, action);
     add_demo(program, action);
     add_bench(program, action);
+    add_tune(program, action);
+    add_tuning_worker(program, action);
+    add_explain(program, action);
+    add_report(program, action);
+    add_tuning(program, action);
     // Looked for by hand, since a command line that does not parse must be reported in this form, too.
     const bool json =
         std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });

@@ -252,11 +252,11 @@ Extents tensor_sizes(const frontend::KernelSignature& signature, const frontend:
         const std::optional<std::int64_t> value = values.evaluate(size.text);
         const bool is_generic = std::any_of(signature.generics.begin(), signature.generics.end(),
                                             [&](const auto& generic) { return generic.name == size.name; });
-        if (!value && size.name.empty() && memory == Memory::Filled) {
+        if (!value && size.name.empty() && memory != Memory::None) {
             throw user_error(
                 fmt::format("`{}` has the size `{}`, for which no value can be given here", parameter.name, size.text));
         }
-        if (!value && (is_generic || memory == Memory::Filled)) {
+        if (!value && (is_generic || memory != Memory::None)) {
             throw user_error(fmt::format("the size `{}` of `{}` is not given: add --size {}=...", size.text,
                                          parameter.name, size.name));
         }
@@ -313,6 +313,12 @@ RunArguments::RunArguments(const runtime::KernelState& kernel, const KernelOptio
             arguments_.push_back(arg(names_.back(), random_number(parameter.element, random)));
         }
     }
+}
+
+runtime::CapturedLaunch launch_of(const KernelOptions& options) {
+    const auto kernel = make_kernel(options);
+    const RunArguments made(*kernel, options, Memory::Sizes);
+    return kernel->captured(*Device::open(options.device).stream().backend(), made.arguments());
 }
 
 std::uint64_t RunArguments::bytes() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/capture.h"
 #include "runtime/state.h"
 #include "tools/command.h"
 
@@ -34,11 +35,12 @@ std::shared_ptr<const runtime::ModuleState> load_module(const std::string& file)
 /// their class that is usual: f32 for floats and numbers, i32 for integers.
 std::shared_ptr<runtime::KernelState> make_kernel(const KernelOptions& options);
 
-enum class Memory : std::uint8_t { Filled, None };
+/// What tensors are made of: random elements; sizes alone, all of them given; or shapes alone, where a run-time size need
+/// not be given.
+enum class Memory : std::uint8_t { Filled, Sizes, None };
 
 /// Memory for a kernel's arguments, filled by `seed`: floats from the normal distribution, integers from -8 to 8, bools
 /// by a coin. Numbers that are not given and have no default are drawn too: floats from 0.05 to 0.15, integers are 1.
-/// Without memory they have shapes alone, and run-time sizes need not be given: enough to specialise for.
 class RunArguments {
 public:
     RunArguments(const runtime::KernelState& kernel, const KernelOptions& options, Memory memory);
@@ -54,6 +56,9 @@ private:
     std::vector<std::string> names_;
     std::vector<Argument> arguments_;
 };
+
+/// The launch that `kiln run` would make with these options, without data: what the tuner takes.
+runtime::CapturedLaunch launch_of(const KernelOptions& options);
 
 /// A tensor of random elements in `memory`, which is resized to hold it.
 Tensor random_tensor(DType dtype, Extents sizes, std::uint64_t seed, std::vector<char>& memory);

@@ -10,6 +10,7 @@
 #include "kiln/error.hpp"
 #include "kiln/module.hpp"
 #include "kiln/tensor.hpp"
+#include "kiln/tuning.hpp"
 
 namespace kiln {
 

@@ -1,0 +1,186 @@
+#include "autotune/candidates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "autotune/inputs.h"
+#include "autotune/measure.h"
+#include "codegen/cpu/target.h"
+#include "ir/support/internal_error.h"
+
+namespace kiln::autotune {
+
+namespace configure = codegen::configure;
+
+namespace {
+
+std::vector<configure::Configuration> configurations(const frontend::Program& program, const frontend::Request& request,
+                                                     bool wide) {
+    support::Diagnostics diagnostics;
+    std::vector<configure::Configuration> list = frontend::configurations(program, request, diagnostics);
+    if (list.empty() && diagnostics.has_errors()) {
+        throw Error(ErrorKind::user, diagnostics.render(program.sources));
+    }
+    if (wide) {
+        frontend::Request any = request;
+        any.targets.clear();
+        const auto more = frontend::configurations(program, any, diagnostics);
+        list.insert(list.end(), more.begin(), more.end());
+    }
+    return list;
+}
+
+/// A configuration, specialised, checked and looked at by the model.
+Candidate judge(const frontend::Program& program, const frontend::Request& request,
+                std::span<const Argument* const> matched, const runtime::DeviceBackend& backend,
+                const configure::CpuMachine& machine) {
+    Candidate candidate;
+    try {
+        const frontend::Specialisation specialisation = runtime::specialise_kernel(program, request);
+        const std::vector<ir::Argument> arguments = runtime::bind_arguments(specialisation, matched);
+        const auto prepared = ir::prepare_launch(specialisation.kernel, arguments, backend.units());
+        if (const auto* errors = std::get_if<ir::LaunchErrors>(&prepared)) {
+            candidate.exclusion = fmt::format("{}", fmt::join(errors->messages, "; "));
+            return candidate;
+        }
+        const auto& launch = std::get<ir::Launch>(prepared);
+        candidate.exclusion = configure::exclusion(specialisation.kernel, configure::kCpuLimits).value_or("");
+        if (candidate.exclusion.empty()) {
+            candidate.prediction = configure::predict(specialisation.kernel, launch, arguments, machine);
+        }
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::user) throw;
+        candidate.exclusion = error.what();
+    }
+    return candidate;
+}
+
+}  // namespace
+
+std::vector<double> Candidates::predictions() const {
+    std::vector<double> seconds;
+    for (const Candidate& candidate : list) {
+        seconds.push_back(candidate.exclusion.empty() ? candidate.prediction.seconds
+                                                      : std::numeric_limits<double>::infinity());
+    }
+    return seconds;
+}
+
+std::size_t Candidates::excluded() const {
+    return static_cast<std::size_t>(std::count_if(
+        list.begin(), list.end(), [](const Candidate& candidate) { return !candidate.exclusion.empty(); }));
+}
+
+configure::CpuMachine machine_of(const runtime::DeviceBackend& backend, bool measure_clock) {
+    if (backend.name() != "cpu") {
+        throw Error(ErrorKind::user, fmt::format("the device `{}` has no cost model", backend.name()));
+    }
+    configure::CpuMachine machine =
+        configure::cpu_machine(codegen::cpu::host_target(), static_cast<int>(backend.units()));
+    if (measure_clock) machine.cycles_per_second = measured_clock();
+    return machine;
+}
+
+std::shared_ptr<runtime::KernelState> kernel_of(const std::shared_ptr<const runtime::ModuleState>& module,
+                                                const runtime::CapturedLaunch& launch) {
+    std::vector<Generic> generics;
+    for (const auto* given : {&launch.generics, &launch.tunables}) {
+        for (const auto& [name, text] : *given) {
+            const auto value = frontend::parse_generic(module->program(), launch.kernel, name, text);
+            if (!value)
+                throw Error(ErrorKind::user, fmt::format("`{}` of `{}` cannot be `{}`", name, launch.kernel, text));
+            generics.push_back(runtime::to_generic(name, *value));
+        }
+    }
+    return std::make_shared<runtime::KernelState>(module, launch.kernel, generics);
+}
+
+Candidates make_candidates(const frontend::Program& program, const frontend::KernelSignature& signature,
+                           frontend::Request request, const runtime::CapturedLaunch& launch,
+                           const runtime::DeviceBackend& backend, const CandidateOptions& options) {
+    const LaunchArguments shapes = LaunchArguments::shapes(launch);
+    const auto matched = runtime::match_arguments(signature, shapes.arguments());
+    std::vector<configure::Configuration> list = configurations(program, request, options.wide);
+    list.resize(std::min(list.size(), options.most));
+    Candidates candidates{configure::Space(std::move(list)), {}};
+    const configure::CpuMachine machine = machine_of(backend, options.measure_clock);
+    for (const configure::Configuration& configuration : candidates.space.configurations()) {
+        request.tunables = configuration;
+        try {
+            candidates.list.push_back(judge(program, request, matched, backend, machine));
+        } catch (const support::InternalError& error) {
+            throw Error(ErrorKind::internal, error.what());
+        }
+    }
+    if (candidates.excluded() == candidates.space.size()) {
+        throw Error(ErrorKind::user, fmt::format("no configuration of `{}` can run; {}: {}", signature.name,
+                                                 configure::to_string(candidates.space[0]), candidates.list[0].exclusion));
+    }
+    return candidates;
+}
+
+Candidates make_candidates(const runtime::KernelState& kernel, const runtime::CapturedLaunch& launch,
+                           const runtime::DeviceBackend& backend, const CandidateOptions& options) {
+    const LaunchArguments shapes = LaunchArguments::shapes(launch);
+    const auto matched = runtime::match_arguments(kernel.signature(), shapes.arguments());
+    return make_candidates(kernel.module().program(), kernel.signature(), kernel.request(backend, matched), launch, backend, options);
+}
+
+namespace {
+
+/// A tensor of the sizes that a problem has, with the axis of stride 1 that its argument's text names.
+std::optional<runtime::CapturedTensor> tensor_of(const runtime::TuningProblem& problem,
+                                                 const frontend::ParameterSignature& parameter, const std::string& text) {
+    const std::size_t at = text.find('@');
+    const auto element = ir::scalar_type_named(text.substr(0, at));
+    if (!element) return std::nullopt;
+    runtime::CapturedTensor tensor{parameter.name, runtime::to_dtype(*element), {}, {}};
+    for (std::size_t axis = 0; axis < parameter.sizes.size(); ++axis) {
+        const std::string& size = parameter.sizes[axis].text;
+        const auto found = problem.sizes.find(size == "_" ? fmt::format("{}.{}", parameter.name, axis) : size);
+        const auto literal = ir::parse_scalar(ir::kInt, size);
+        if (found == problem.sizes.end() && !literal) return std::nullopt;
+        tensor.sizes.push_back(found != problem.sizes.end() ? found->second : literal->as_int64());
+    }
+    const std::size_t rank = tensor.sizes.size();
+    std::size_t unit = rank - 1;
+    if (at != std::string::npos) {
+        const auto axis = ir::parse_scalar(ir::kInt, text.substr(at + 1));
+        unit = axis ? std::min(rank - 1, static_cast<std::size_t>(axis->as_int64())) : rank;
+    }
+    tensor.strides.assign(rank, 1);
+    std::int64_t stride = unit == rank ? 2 : 1;  // no axis of stride 1
+    if (unit < rank) stride = tensor.sizes[unit];
+    for (std::size_t axis = rank; axis-- > 0;) {
+        if (axis == unit) continue;
+        tensor.strides[axis] = stride;
+        stride *= std::max<std::int64_t>(tensor.sizes[axis], 1);
+    }
+    return tensor;
+}
+
+}  // namespace
+
+std::optional<runtime::CapturedLaunch> launch_of(const runtime::TuningProblem& problem,
+                                                 const frontend::KernelSignature& signature, const std::string& device) {
+    runtime::CapturedLaunch launch;
+    launch.file = problem.file;
+    launch.identity = problem.kernel;
+    launch.kernel = problem.name;
+    launch.device = device;
+    for (const frontend::ParameterSignature& parameter : signature.parameters) {
+        const auto argument = problem.arguments.find(parameter.name);
+        if (parameter.is_tensor && argument != problem.arguments.end()) {
+            const auto tensor = tensor_of(problem, parameter, argument->second);
+            if (!tensor) return std::nullopt;
+            launch.tensors.push_back(*tensor);
+        } else if (!parameter.is_tensor && !parameter.optional) {
+            launch.numbers[parameter.name] = std::int64_t{1};
+        }
+    }
+    return launch;
+}
+
+}  // namespace kiln::autotune

@@ -1,0 +1,60 @@
+// The configurations that a launch may have, which of them are legal, and what the model expects of each. Nothing here
+// compiles.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/configure/model.h"
+#include "codegen/configure/space.h"
+#include "runtime/capture.h"
+#include "runtime/state.h"
+#include "runtime/tuning_store.h"
+
+namespace kiln::autotune {
+
+struct Candidate {
+    std::string exclusion;  ///< why it cannot run; empty if it can
+    codegen::configure::Prediction prediction;
+};
+
+struct Candidates {
+    codegen::configure::Space space;
+    std::vector<Candidate> list;  ///< one a configuration of the space
+
+    /// Seconds, infinity for what is excluded: what Search takes.
+    std::vector<double> predictions() const;
+    std::size_t excluded() const;
+};
+
+/// The machine that the cost model assumes for a device. `measure_clock`: with the processor's clock as it is now, so
+/// that predictions are seconds and not only an order; it takes a millisecond.
+codegen::configure::CpuMachine machine_of(const runtime::DeviceBackend& backend, bool measure_clock);
+
+/// A kernel with the generics and tunables that a captured launch was made with.
+std::shared_ptr<runtime::KernelState> kernel_of(const std::shared_ptr<const runtime::ModuleState>& module,
+                                                const runtime::CapturedLaunch& launch);
+
+struct CandidateOptions {
+    bool wide = false;           ///< not only what a matching `schedule` block leaves of the choices, but all of `tune`, too
+    bool measure_clock = false;  ///< machine_of()
+    std::size_t most = static_cast<std::size_t>(-1);  ///< look at no more than so many, the first in the kernel's order
+};
+
+/// `request` has the generics, parameters and target of the launch, and the tunables that are given. Throws Error(user)
+/// if no configuration meets the conditions, or if none can run, with the reason.
+Candidates make_candidates(const frontend::Program& program, const frontend::KernelSignature& signature,
+                           frontend::Request request, const runtime::CapturedLaunch& launch,
+                           const runtime::DeviceBackend& backend, const CandidateOptions& options);
+
+/// The same for a kernel made by kernel_of().
+Candidates make_candidates(const runtime::KernelState& kernel, const runtime::CapturedLaunch& launch,
+                           const runtime::DeviceBackend& backend, const CandidateOptions& options);
+
+/// A launch of that problem: what a row of the store says of one. Numbers are 1, which no row tells. Nothing if the
+/// problem does not fit the signature.
+std::optional<runtime::CapturedLaunch> launch_of(const runtime::TuningProblem& problem,
+                                                 const frontend::KernelSignature& signature, const std::string& device);
+
+}  // namespace kiln::autotune
