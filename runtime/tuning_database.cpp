@@ -180,7 +180,9 @@ bool is_network_disk(const std::string& path) {
                                                       0x01021997, 0x5346414f, 0x00c36400, 0x65735546,
                                                       0x0bd00bd0, 0x47504653, 0x19830326, 0xaad7aaea};
     struct statfs status {};
-    if (::statfs(path.c_str(), &status) != 0) return false;
+    // The folder, since the file may not be there yet.
+    const std::string folder = path.substr(0, path.rfind('/') + 1);
+    if (::statfs(folder.empty() ? "." : folder.c_str(), &status) != 0) return false;
     return std::find(kTypes.begin(), kTypes.end(), static_cast<std::uint32_t>(status.f_type)) != kTypes.end();
 }
 
@@ -225,6 +227,9 @@ std::unique_ptr<TuningDatabase> TuningDatabase::open(const std::string& path, Ac
     std::unique_ptr<TuningDatabase> database(new TuningDatabase(handle));
     database->path_ = path;
     sqlite3_busy_timeout(handle, kBusyMilliseconds);
+    // The file may be anybody's work: its schema is not allowed to call functions.
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     database->check_owner();
     if (access == Access::ReadWrite) {
         database->choose_journal();

@@ -18,8 +18,8 @@ class ConfigurationModel {
 public:
     virtual ~ConfigurationModel() = default;
     /// The tunables that the model expects to be fastest, all of them; nothing if it cannot tell. `request` has no
-    /// tunables. Called once a problem and process, on the launching thread, by any threads at once; an Error it throws
-    /// means "cannot tell".
+    /// tunables. Called once for each kernel handle and problem, on the launching thread, by any threads at once; an
+    /// Error it throws means "cannot tell".
     virtual std::optional<std::map<std::string, ir::Scalar>> choose(const frontend::Program& program,
                                                                     const frontend::Request& request,
                                                                     const TuningProblem& problem,
@@ -37,8 +37,9 @@ struct TuningRequest {
 class Tuner {
 public:
     virtual ~Tuner() = default;
-    /// Called once a problem and process, on the launching thread, by any threads at once. Must return at once, and
-    /// records what it finds in tuning_store(): the launch after that uses it.
+    /// Called once for each kernel handle and problem, on the launching thread, by any threads at once. Must return at
+    /// once (another handle may ask for the same problem), and records what it finds in tuning_store(): the launch
+    /// after that uses it.
     virtual void consider(const TuningRequest& request) = 0;
 };
 

@@ -175,12 +175,6 @@ std::optional<Measurement> parse_line(std::string_view line, std::string& reason
     return std::move(row->measurement);
 }
 
-EncodedRow encode(const Measurement& measurement) {
-    std::string text = to_line(measurement);
-    std::string id = id_of(text);
-    return {std::move(id), std::move(text), measurement};
-}
-
 std::optional<EncodedRow> encode_line(std::string_view line, std::string& reason) {
     if (line.size() > kLongestLine) {
         reason = "the line is too long";

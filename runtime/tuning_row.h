@@ -24,7 +24,6 @@ struct EncodedRow {
     std::string text;
     Measurement measurement;
 };
-EncodedRow encode(const Measurement& measurement);
 std::optional<EncodedRow> encode_line(std::string_view line, std::string& reason);
 std::string id_of(std::string_view text);
 

@@ -18,6 +18,7 @@
 #include <thread>
 #include <tuple>
 
+#include "ir/support/internal_error.h"
 #include "runtime/descriptor.h"
 #include "runtime/tuning_database.h"
 #include "runtime/tuning_problem.h"
@@ -282,7 +283,14 @@ public:
 
     template <class Action>
     void change_own(const Action& action) {
-        if (is_writable()) guarded([&] { action(*own_); });
+        open_own(false);
+        if (own_ != nullptr && read_only_) {
+            warn(fmt::format("the tuning store {} may not be written; it stays as it is", options_.file));
+        } else {
+            guarded([&] {
+                if (own_ != nullptr) action(*own_);
+            });
+        }
         read_memory(action);
     }
 
@@ -602,7 +610,12 @@ std::vector<Measurement> TuningStore::rows(const RowFilter& filter) {
 bool TuningStore::record(std::span<const Measurement> rows) {
     const std::lock_guard lock(mutex_);
     std::vector<EncodedRow> encoded;
-    for (const Measurement& row : rows) encoded.push_back(encode(row));
+    for (const Measurement& row : rows) {
+        std::string reason;
+        std::optional<EncodedRow> checked = encode_line(to_line(row), reason);
+        if (!checked) throw support::InternalError("runtime/tuning_store", "a row that cannot be read back: " + reason);
+        encoded.push_back(std::move(*checked));
+    }
     bool on_disk = false;
     databases().insert(encoded, on_disk);
     forget_answers();

@@ -176,8 +176,8 @@ public:
     /// Rows of the user's own store and of those beside it, by kernel, sizes and time.
     std::vector<Measurement> rows(const RowFilter& filter);
 
-    /// Keeps rows; each is in the file when this returns. False, after one warning a process, if they are in memory
-    /// only.
+    /// Keeps rows, which must be such that parse_line() takes their lines (a verified row has a time); each is in the
+    /// file when this returns. False, after one warning a process, if they are in memory only.
     bool record(std::span<const Measurement> rows);
     bool record(const Measurement& row) { return record(std::span(&row, 1)); }
     /// This process does not get that configuration for that problem again.

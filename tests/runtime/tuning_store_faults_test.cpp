@@ -412,6 +412,10 @@ TEST_SUITE("faults") {
                   CHECK(!store.is_on_disk());
               }).empty());
         CHECK(warnings_in(check_works(store_in(file))) == 1);
+        CHECK(warnings_in(printed_by([&] {
+                  TuningStore store(store_in(file));
+                  CHECK(store.prune({}) == 0);
+              })) == 1);
         CHECK(read_bytes(file) == before);
         for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(names.contains(entry.path().filename()));
     }

@@ -7,6 +7,7 @@
 #include <random>
 #include <sstream>
 
+#include "ir/support/internal_error.h"
 #include "runtime/tuning_problem.h"
 #include "store_support.h"
 
@@ -128,6 +129,14 @@ TEST_SUITE("unit") {
             other.generics["T"] = "f64";
             CHECK(found(store, other).empty());
         }
+    }
+
+    TEST_CASE("tuning store: a verified row without a time, or a device without units, is a broken invariant") {
+        TuningStore store{StoreOptions{.off = true}};
+        CHECK_THROWS_AS(store.record(measured(gemm_problem(512), blocks(1, 1), 0)), support::InternalError);
+        Measurement row = measured(gemm_problem(512), blocks(1, 1), 1e-3);
+        row.device.units = 0;
+        CHECK_THROWS_AS(store.record(row), support::InternalError);
     }
 
     TEST_CASE("tuning store: rows of another build are ignored, row by row") {
