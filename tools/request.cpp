@@ -14,7 +14,9 @@ namespace kiln::tools {
 
 namespace {
 
-Error user_error(const std::string& message) { return Error(ErrorKind::user, message); }
+Error user_error(const std::string& message) {
+    return Error(ErrorKind::user, message);
+}
 
 /// "NAME=VALUE", or several of them joined by commas, as name and value.
 std::vector<std::pair<std::string, std::string>> assignments(const std::vector<std::string>& texts,
@@ -128,11 +130,15 @@ DType element_type(const frontend::KernelSignature& signature, const frontend::R
 
 ir::Scalar random_scalar(ir::ScalarType type, std::mt19937_64& random) {
     switch (ir::scalar_class(type)) {
-        case ir::ScalarClass::Bool: return ir::Scalar::boolean(random() % 2 != 0);
-        case ir::ScalarClass::Signed: return ir::Scalar::integer(type, static_cast<std::int64_t>(random() % 17) - 8);
-        case ir::ScalarClass::Unsigned: return ir::Scalar::integer(type, static_cast<std::int64_t>(random() % 9));
+        case ir::ScalarClass::Bool:
+            return ir::Scalar::boolean(random() % 2 != 0);
+        case ir::ScalarClass::Signed:
+            return ir::Scalar::integer(type, static_cast<std::int64_t>(random() % 17) - 8);
+        case ir::ScalarClass::Unsigned:
+            return ir::Scalar::integer(type, static_cast<std::int64_t>(random() % 9));
         case ir::ScalarClass::Float:
-        case ir::ScalarClass::Storage: break;
+        case ir::ScalarClass::Storage:
+            break;
     }
     std::normal_distribution<double> normal;
     return ir::convert(ir::OpKind::Convert, ir::Scalar::f64(normal(random)), type);
@@ -226,15 +232,17 @@ RunArguments::RunArguments(const runtime::KernelState& kernel, const KernelOptio
     std::mt19937_64 random(options.seed);
     names_.reserve(signature.parameters.size());
     for (const auto& [name, text] : numbers) {
-        const bool known = std::any_of(signature.parameters.begin(), signature.parameters.end(),
-                                       [&](const auto& parameter) { return parameter.name == name && !parameter.is_tensor; });
+        const bool known =
+            std::any_of(signature.parameters.begin(), signature.parameters.end(),
+                        [&](const auto& parameter) { return parameter.name == name && !parameter.is_tensor; });
         if (!known) throw user_error(fmt::format("`{}` takes no number `{}`", signature.name, name));
     }
     for (const frontend::ParameterSignature& parameter : signature.parameters) {
         names_.push_back(parameter.name);
         const std::uint64_t seed = random();
         if (parameter.is_tensor) {
-            const bool wanted = std::find(options.with.begin(), options.with.end(), parameter.name) != options.with.end();
+            const bool wanted =
+                std::find(options.with.begin(), options.with.end(), parameter.name) != options.with.end();
             if (parameter.optional && !wanted) continue;
             Extents sizes;
             for (const frontend::SizeSignature& size : parameter.sizes) {
