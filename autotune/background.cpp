@@ -24,7 +24,9 @@ void check_program(const BackgroundTuning& options) {
 
 BackgroundTuner::BackgroundTuner(const BackgroundTuning& options) : options_(options), thread_([this] { run(); }) {}
 
-BackgroundTuner::~BackgroundTuner() { stop(); }
+BackgroundTuner::~BackgroundTuner() {
+    stop();
+}
 
 void BackgroundTuner::consider(const runtime::TuningRequest& request) {
     {

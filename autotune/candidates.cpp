@@ -115,8 +115,9 @@ Candidates make_candidates(const frontend::Program& program, const frontend::Ker
         }
     }
     if (candidates.excluded() == candidates.space.size()) {
-        throw Error(ErrorKind::user, fmt::format("no configuration of `{}` can run; {}: {}", signature.name,
-                                                 configure::to_string(candidates.space[0]), candidates.list[0].exclusion));
+        throw Error(ErrorKind::user,
+                    fmt::format("no configuration of `{}` can run; {}: {}", signature.name,
+                                configure::to_string(candidates.space[0]), candidates.list[0].exclusion));
     }
     return candidates;
 }
@@ -125,14 +126,16 @@ Candidates make_candidates(const runtime::KernelState& kernel, const runtime::Ca
                            const runtime::DeviceBackend& backend, const CandidateOptions& options) {
     const LaunchArguments shapes = LaunchArguments::shapes(launch);
     const auto matched = runtime::match_arguments(kernel.signature(), shapes.arguments());
-    return make_candidates(kernel.module().program(), kernel.signature(), kernel.request(backend, matched), launch, backend, options);
+    return make_candidates(kernel.module().program(), kernel.signature(), kernel.request(backend, matched), launch,
+                           backend, options);
 }
 
 namespace {
 
 /// A tensor of the sizes that a problem has, with the axis of stride 1 that its argument's text names.
 std::optional<runtime::CapturedTensor> tensor_of(const runtime::TuningProblem& problem,
-                                                 const frontend::ParameterSignature& parameter, const std::string& text) {
+                                                 const frontend::ParameterSignature& parameter,
+                                                 const std::string& text) {
     const std::size_t at = text.find('@');
     const auto element = ir::scalar_type_named(text.substr(0, at));
     if (!element) return std::nullopt;
@@ -164,7 +167,8 @@ std::optional<runtime::CapturedTensor> tensor_of(const runtime::TuningProblem& p
 }  // namespace
 
 std::optional<runtime::CapturedLaunch> launch_of(const runtime::TuningProblem& problem,
-                                                 const frontend::KernelSignature& signature, const std::string& device) {
+                                                 const frontend::KernelSignature& signature,
+                                                 const std::string& device) {
     runtime::CapturedLaunch launch;
     launch.file = problem.file;
     launch.identity = problem.kernel;

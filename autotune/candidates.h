@@ -37,8 +37,8 @@ std::shared_ptr<runtime::KernelState> kernel_of(const std::shared_ptr<const runt
                                                 const runtime::CapturedLaunch& launch);
 
 struct CandidateOptions {
-    bool wide = false;           ///< not only what a matching `schedule` block leaves of the choices, but all of `tune`, too
-    bool measure_clock = false;  ///< machine_of()
+    bool wide = false;  ///< not only what a matching `schedule` block leaves of the choices, but all of `tune`, too
+    bool measure_clock = false;                       ///< machine_of()
     std::size_t most = static_cast<std::size_t>(-1);  ///< look at no more than so many, the first in the kernel's order
 };
 

@@ -22,6 +22,8 @@ std::optional<std::map<std::string, ir::Scalar>> LaunchModel::choose(const front
     return candidates.space[static_cast<std::size_t>(best - predictions.begin())];
 }
 
-void install_launch_model() { runtime::install_model(std::make_shared<LaunchModel>()); }
+void install_launch_model() {
+    runtime::install_model(std::make_shared<LaunchModel>());
+}
 
 }  // namespace kiln::autotune

@@ -198,9 +198,12 @@ Task make_task(const std::shared_ptr<const runtime::ModuleState>& module, const 
                const TaskOptions& options) {
     const std::shared_ptr<runtime::DeviceBackend> backend = Device::open(launch.device).stream().backend();
     const std::shared_ptr<runtime::KernelState> kernel = kernel_of(module, launch);
-    Task task{
-        {},  runtime::describe_device(*backend), make_candidates(*kernel, launch, *backend, {options.wide, true}), {}, {},
-        true};
+    Task task{{},
+              runtime::describe_device(*backend),
+              make_candidates(*kernel, launch, *backend, {options.wide, true}),
+              {},
+              {},
+              true};
     const LaunchArguments shapes = LaunchArguments::shapes(launch);
     const auto matched = runtime::match_arguments(kernel->signature(), shapes.arguments());
     task.problem =

@@ -152,8 +152,10 @@ std::string roofline(const std::vector<Measurement>& rows, const Roofline& roof)
     for (const Measurement& row : rows) {
         if (is_timed(row)) slowest = std::min(slowest, roof.operations / row.seconds);
     }
-    const Axis y{std::min(slowest, roof.peak_bytes * x.low) / 2e9, roof.peak_operations * 2 / 1e9, kHeight - kBottom,
-                 kTop, true};
+    // Whole decades, so that there are always two marks to read by.
+    const double low = std::floor(std::log10(std::min(slowest, roof.peak_bytes * x.low) / 1e9));
+    const double high = std::ceil(std::log10(roof.peak_operations / 1e9) + 0.05);
+    const Axis y{std::pow(10, low), std::pow(10, high), kHeight - kBottom, kTop, true};
     std::string svg = frame(x, y, "operations a byte", "Gflop/s");
     svg += fmt::format(
         R"svg(<path d="M{:.1f} {:.1f} L{:.1f} {:.1f} H{:.1f}" fill="none" stroke="var(--soft)" stroke-width="2"/>)svg",
@@ -171,7 +173,7 @@ std::string roofline(const std::vector<Measurement>& rows, const Roofline& roof)
         const bool to_the_left = intensity > ridge * 2;
         svg += fmt::format(
             R"svg(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" style="fill:var(--best)">{:.4g} Gflop/s, {:.0f}% of the roof</text>)svg",
-            x.at(intensity) + (to_the_left ? -9 : 9), y.at(rate / 1e9) + 16, to_the_left ? "end" : "start", rate / 1e9,
+            x.at(intensity) + (to_the_left ? -9 : 9), y.at(rate / 1e9) - 7, to_the_left ? "end" : "start", rate / 1e9,
             100 * rate / roof_here);
     }
     return "<figure>" + svg +

@@ -10,8 +10,8 @@
 namespace kiln {
 
 struct BackgroundTuning {
-    double seconds = 10;                  ///< for each problem: a kernel with its types, sizes and device
-    std::optional<std::size_t> trials;    ///< at most so many for each problem
+    double seconds = 10;                ///< for each problem: a kernel with its types, sizes and device
+    std::optional<std::size_t> trials;  ///< at most so many for each problem
     std::uint64_t seed = 1;
     /// The `kiln` program, in which trials run, apart from this process. Empty: KILN_PROGRAM, else bin/kiln beside
     /// libkiln.so.

@@ -90,12 +90,14 @@ TEST_SUITE("faults") {
         TuningStore store({.off = true});
         autotune::TuneOptions options = fake_options("unused");
         options.worker_command = {"/nonexistent/kiln"};
-        CHECK_THROWS_WITH_AS(autotune::tune(fake_task({1}), store, options), doctest::Contains("/nonexistent/kiln"), Error);
-        options.worker_command = {"/bin/true"};
-        CHECK_THROWS_WITH_AS(autotune::tune(fake_task({1}), store, options), doctest::Contains("ended with exit code 0"),
+        CHECK_THROWS_WITH_AS(autotune::tune(fake_task({1}), store, options), doctest::Contains("/nonexistent/kiln"),
                              Error);
+        options.worker_command = {"/bin/true"};
+        CHECK_THROWS_WITH_AS(autotune::tune(fake_task({1}), store, options),
+                             doctest::Contains("ended with exit code 0"), Error);
         options.worker_command = {"/bin/cat"};
-        CHECK_THROWS_WITH_AS(autotune::tune(fake_task({1}), store, options), doctest::Contains("no sensible answer"), Error);
+        CHECK_THROWS_WITH_AS(autotune::tune(fake_task({1}), store, options), doctest::Contains("no sensible answer"),
+                             Error);
     }
 
     TEST_CASE("tune faults: killed at any of 50 moments, it goes on where it was") {
@@ -128,7 +130,8 @@ TEST_SUITE("faults") {
         CHECK(result.rows.size() == values.size());
         // What was lost is one trial a kill, at most.
         const std::vector<std::string> lines = log_lines(log);
-        const auto tries = std::count_if(lines.begin(), lines.end(), [](const auto& line) { return line.ends_with("try"); });
+        const auto tries =
+            std::count_if(lines.begin(), lines.end(), [](const auto& line) { return line.ends_with("try"); });
         CHECK(static_cast<std::size_t>(tries) <= values.size() + kills);
         CHECK(std::set<std::string>(lines.begin(), lines.end()).size() >= values.size());
     }

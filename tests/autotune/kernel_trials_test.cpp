@@ -45,10 +45,11 @@ grid i in 0 .. N { x[i] = x[i] * 0.5 }
 )";
 
 std::shared_ptr<const runtime::ModuleState> test_module() {
-    return std::make_shared<runtime::ModuleState>("twice.kiln", [](const std::string& path) -> std::optional<std::string> {
-        if (path == "twice.kiln") return kText;
-        return std::nullopt;
-    });
+    return std::make_shared<runtime::ModuleState>("twice.kiln",
+                                                  [](const std::string& path) -> std::optional<std::string> {
+                                                      if (path == "twice.kiln") return kText;
+                                                      return std::nullopt;
+                                                  });
 }
 
 CapturedLaunch launch(const std::string& kernel, const std::vector<std::string>& tensors, std::int64_t n) {
@@ -145,7 +146,8 @@ TEST_SUITE("unit") {
                 "kernel none(y: out f32[N]) tune B in {32, 64} where B > 100 grid i in 0 .. N by B { y[i :+ B] = 0 }\n"
                 "kernel huge(y: out f32[N]) tune B in {67108864} grid i in 0 .. N by B { y[i :+ B] = 0 }\n");
         });
-        CHECK_THROWS_WITH_AS(autotune::make_task(module, launch("none", {"y"}, 64), {}), doctest::Contains("B > 100"), Error);
+        CHECK_THROWS_WITH_AS(autotune::make_task(module, launch("none", {"y"}, 64), {}), doctest::Contains("B > 100"),
+                             Error);
         CHECK_THROWS_WITH_AS(autotune::make_task(module, launch("huge", {"y"}, 64), {}),
                              doctest::Contains("are the most"), Error);
     }

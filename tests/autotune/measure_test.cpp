@@ -15,7 +15,8 @@ void work(double seconds) {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
     do {
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    } while (static_cast<double>(now.tv_sec - start.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec - start.tv_nsec) < seconds);
+    } while (static_cast<double>(now.tv_sec - start.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec - start.tv_nsec) <
+             seconds);
 }
 
 }  // namespace

@@ -120,12 +120,13 @@ TEST_SUITE("unit") {
 
     TEST_CASE("legality: scratch memory is estimated before anything is compiled") {
         const auto module = std::make_shared<runtime::ModuleState>("tile.kiln", [](const std::string&) {
-            return std::optional<std::string>("kernel tile(x: in f32[M, N], y: out f32[M, N])\n"
-                                              "  tune B in {32, 2048}\n"
-                                              "grid i in 0 .. M by B, j in 0 .. N by B {\n"
-                                              "    let e = exp(x[i :+ B, j :+ B])\n"
-                                              "    y[i :+ B, j :+ B] = e / sum(e, axis = 1)[:, _] + transpose(e)\n"
-                                              "}\n");
+            return std::optional<std::string>(
+                "kernel tile(x: in f32[M, N], y: out f32[M, N])\n"
+                "  tune B in {32, 2048}\n"
+                "grid i in 0 .. M by B, j in 0 .. N by B {\n"
+                "    let e = exp(x[i :+ B, j :+ B])\n"
+                "    y[i :+ B, j :+ B] = e / sum(e, axis = 1)[:, _] + transpose(e)\n"
+                "}\n");
         });
         for (const std::int64_t block : {32, 2048}) {
             frontend::Request request;

@@ -17,14 +17,16 @@ constexpr std::int64_t kSide = 12;
 Space grid_space() {
     std::vector<Configuration> list;
     for (std::int64_t x = 0; x < kSide; ++x) {
-        for (std::int64_t y = 0; y < kSide; ++y) list.push_back({{"X", ir::Scalar::int64(x)}, {"Y", ir::Scalar::int64(y)}});
+        for (std::int64_t y = 0; y < kSide; ++y)
+            list.push_back({{"X", ir::Scalar::int64(x)}, {"Y", ir::Scalar::int64(y)}});
     }
     return Space(std::move(list));
 }
 
 double bowl(const Space& space, std::size_t i, double x, double y) {
     const auto& places = space.places(i);
-    return 1e-3 * (1 + 0.05 * std::pow(static_cast<double>(places[0]) - x, 2) + 0.03 * std::pow(static_cast<double>(places[1]) - y, 2));
+    return 1e-3 * (1 + 0.05 * std::pow(static_cast<double>(places[0]) - x, 2) +
+                   0.03 * std::pow(static_cast<double>(places[1]) - y, 2));
 }
 
 /// The model is wrong about where the best lies, but not by much.
@@ -55,7 +57,8 @@ TEST_SUITE("unit") {
 
     TEST_CASE("search: never more trials than configurations, and none twice (K27)") {
         const Space space = grid_space();
-        for (const std::size_t trials : {std::size_t{0}, std::size_t{1}, std::size_t{5}, space.size(), std::size_t{97600}}) {
+        for (const std::size_t trials :
+             {std::size_t{0}, std::size_t{1}, std::size_t{5}, space.size(), std::size_t{97600}}) {
             for (const bool exhaustive : {false, true}) {
                 const auto order = run(space, {.trials = trials, .exhaustive = exhaustive});
                 CHECK(order.size() == std::min(trials, space.size()));
@@ -74,7 +77,8 @@ TEST_SUITE("unit") {
         const Space space = grid_space();
         for (std::uint64_t seed = 1; seed <= 5; ++seed) {
             double best = 1;
-            for (const std::size_t i : run(space, {.seed = seed, .trials = 32})) best = std::min(best, bowl(space, i, 8, 3));
+            for (const std::size_t i : run(space, {.seed = seed, .trials = 32}))
+                best = std::min(best, bowl(space, i, 8, 3));
             CHECK_MESSAGE(1e-3 / best > 0.97, "seed ", seed, ": ", 1e-3 / best);
         }
     }
@@ -128,7 +132,8 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("space: a configuration given twice is one") {
-        const Space space({{{"X", ir::Scalar::int64(1)}}, {{"X", ir::Scalar::int64(2)}}, {{"X", ir::Scalar::int64(1)}}});
+        const Space space(
+            {{{"X", ir::Scalar::int64(1)}}, {{"X", ir::Scalar::int64(2)}}, {{"X", ir::Scalar::int64(1)}}});
         CHECK(space.size() == 2);
     }
 }

@@ -7,7 +7,9 @@ namespace kiln::tests::fake {
 
 /// X from 0 to 99 are good; the best of them is kBest.
 inline constexpr int kBest = 37;
-inline double seconds(int x) { return x < 100 ? 1e-3 * (1 + 0.1 * std::abs(x - kBest)) : 1e-4; }
+inline double seconds(int x) {
+    return x < 100 ? 1e-3 * (1 + 0.1 * std::abs(x - kBest)) : 1e-4;
+}
 
 /// Those above are ten times faster than the best, and something is wrong with each.
 enum : int {

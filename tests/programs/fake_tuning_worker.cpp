@@ -1,5 +1,5 @@
-// A worker whose trials do what the tests ask for, in a real process: be fast, be wrong, crash, hang. The configuration's
-// X says which; every trial is a line in the file that the first argument names.
+// A worker whose trials do what the tests ask for, in a real process: be fast, be wrong, crash, hang. The
+// configuration's X says which; every trial is a line in the file that the first argument names.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
