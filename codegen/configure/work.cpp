@@ -81,6 +81,7 @@ double instructions(OpKind kind) {
         case OpKind::IsInf:
         case OpKind::Reduce:
         case OpKind::Convert:
+        case OpKind::Join:
             return 1;
         case OpKind::Saturate:
         case OpKind::Min:
@@ -120,6 +121,12 @@ double instructions(OpKind kind) {
             return 36;
         case OpKind::Pow:
             return 60;
+        case OpKind::Fold:
+        case OpKind::Scan:
+        case OpKind::Sort:
+        case OpKind::Bincount:
+        case OpKind::Atomic:
+            return 64;  // element by element; a sort's length, which counts twice, no tunable changes
         case OpKind::Dot:
         case OpKind::View:
         case OpKind::Size:
@@ -131,6 +138,8 @@ double instructions(OpKind kind) {
         case OpKind::Yield:
         case OpKind::Units:
         case OpKind::Require:
+        case OpKind::Print:
+        case OpKind::Assert:
             return 0;  // counted by what they move, run or contain
     }
     return 0;
@@ -251,7 +260,7 @@ void WorkCounter::evaluate_scalar(const ir::Op& op) {
     } else if (op.kind == OpKind::Size) {
         const auto tensor = tensors_.find(op.operands.front().index);
         if (tensor == tensors_.end()) return;
-        result = ir::Scalar::int64(tensor->second.sizes[ir::attribute<ir::SizeAttribute>(op).axis]);
+        result = ir::Scalar::int64(tensor->second.sizes[ir::attribute<ir::AxisAttribute>(op).axis]);
     } else if (ir::is_elementwise(op.kind)) {
         std::vector<ir::Scalar> operands;
         for (const ir::ValueId operand : op.operands) {
