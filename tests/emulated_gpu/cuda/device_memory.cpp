@@ -20,7 +20,6 @@ uint64_t DeviceMemory::allocate(uint64_t bytes, const std::string& what, bool re
     allocation->data = allocation->storage.data();
     next_ += (bytes + kGap + kAlignment - 1) / kAlignment * kAlignment;
     used_ += bytes;
-    ++generation_;
     const uint64_t base = allocation->base;
     allocations_[base] = std::move(allocation);
     return base;
@@ -34,7 +33,6 @@ void DeviceMemory::map_host(void* data, uint64_t bytes, const std::string& what)
     allocation->data = static_cast<uint8_t*>(data);
     allocation->on_host = true;
     allocation->what = what;
-    ++generation_;
     allocations_[allocation->base] = std::move(allocation);
 }
 
@@ -42,7 +40,6 @@ bool DeviceMemory::release(uint64_t base) {
     const std::lock_guard lock(mutex_);
     const auto found = allocations_.find(base);
     if (found == allocations_.end() || found->second->freed) return false;
-    ++generation_;
     Allocation& allocation = *found->second;
     if (allocation.on_host) {
         allocations_.erase(found);
@@ -78,11 +75,6 @@ uint8_t* DeviceMemory::at(uint64_t address, uint64_t bytes) const {
 uint64_t DeviceMemory::used() const {
     const std::lock_guard lock(mutex_);
     return used_;
-}
-
-uint64_t DeviceMemory::generation() const {
-    const std::lock_guard lock(mutex_);
-    return generation_;
 }
 
 }  // namespace emulated_gpu

@@ -49,8 +49,6 @@ public:
 
     uint64_t capacity() const { return capacity_; }
     uint64_t used() const;
-    /// Changes whenever an allocation appears or goes.
-    uint64_t generation() const;
 
 private:
     const Allocation* find_locked(uint64_t address) const;
@@ -59,7 +57,6 @@ private:
     uint64_t capacity_;
     uint64_t used_ = 0;
     uint64_t next_ = kDeviceBase;
-    uint64_t generation_ = 1;
     std::map<uint64_t, std::unique_ptr<Allocation>> allocations_;
 };
 

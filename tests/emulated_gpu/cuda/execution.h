@@ -69,7 +69,6 @@ struct Warp {
     uint32_t index = 0;
     uint32_t alive = 0;
     std::vector<Group> groups;
-    size_t current = 0;
     VectorClock clock{};
     VectorClock fenced{};    // the clock at the last fence: what a relaxed write publishes
     VectorClock observed{};  // what relaxed reads saw published: known from the next fence on

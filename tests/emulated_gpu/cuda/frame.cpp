@@ -65,7 +65,6 @@ uint64_t special_value(const Block& block, const Warp& warp, SpecialRegister whi
         case SpecialRegister::LanemaskGt:
             return lane_mask_bits(which, lane);
         case SpecialRegister::TotalSharedSize:
-        case SpecialRegister::AggregateSharedSize:
             return block.shared.size();
         case SpecialRegister::DynamicSharedSize:
             return shape.dynamic_shared_bytes;

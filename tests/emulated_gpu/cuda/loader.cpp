@@ -9,6 +9,8 @@
 namespace emulated_gpu {
 namespace {
 
+constexpr uint64_t kMostStaticShared = 48 * 1024;
+
 uint64_t align_up(uint64_t value, uint64_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
 }
@@ -136,6 +138,10 @@ std::unique_ptr<LoadedKernel> load_kernel(const Module& module, const Function& 
     std::vector<const Function*> reachable;
     collect_reachable(module, entry, reachable);
     place_shared(module, reachable, *kernel);
+    if (kernel->static_shared_bytes > kMostStaticShared) {
+        throw PtxError(entry.position, "the kernel has " + std::to_string(kernel->static_shared_bytes) +
+                                           " bytes of static shared memory, more than 48 KiB");
+    }
     for (const Function* function : reachable) kernel->functions[function->name] = lay_out(*function);
     const SymbolTable symbols{&loaded.variables, &kernel->shared_offsets, &kernel->functions};
     for (auto& [name, function] : kernel->functions) {

@@ -274,25 +274,8 @@ Flow wait_all(Step& step) {
     return Flow::Next;
 }
 
-void decode_cp(Decode& decode) {
+void decode_copy(Decode& decode) {
     Op& op = decode.op();
-    op.klass = InstructionClass::AsyncCopy;
-    if (!decode.accept("async") || decode.has("bulk") || decode.has("mbarrier") || decode.has("reduce"))
-        decode.refuse();
-    if (decode.accept("commit_group")) {
-        op.run = &commit_copies;
-        return decode.expect_operands(0, 0);
-    }
-    if (decode.accept("wait_all")) {
-        op.run = &wait_all;
-        return decode.expect_operands(0, 0);
-    }
-    if (decode.accept("wait_group")) {
-        decode.expect_operands(1, 1);
-        op.detail = static_cast<uint64_t>(decode.constant(decode.operand(0)));
-        op.run = &wait_group;
-        return;
-    }
     const bool by_16 = decode.accept("cg");
     if (!by_16) decode.expect("ca");
     if (!decode.accept("shared")) decode.expect("shared::cta");
@@ -314,6 +297,29 @@ void decode_cp(Decode& decode) {
         decode.source(last, Type::B32, true);
     }
     op.run = &copy_async;
+}
+
+/// cp.async, its commits and its waits.
+void decode_cp(Decode& decode) {
+    Op& op = decode.op();
+    op.klass = InstructionClass::AsyncCopy;
+    if (!decode.accept("async") || decode.has("bulk") || decode.has("mbarrier") || decode.has("reduce"))
+        decode.refuse();
+    if (decode.accept("commit_group")) {
+        op.run = &commit_copies;
+        return decode.expect_operands(0, 0);
+    }
+    if (decode.accept("wait_all")) {
+        op.run = &wait_all;
+        return decode.expect_operands(0, 0);
+    }
+    if (decode.accept("wait_group")) {
+        decode.expect_operands(1, 1);
+        op.detail = static_cast<uint64_t>(decode.constant(decode.operand(0)));
+        op.run = &wait_group;
+        return;
+    }
+    decode_copy(decode);
 }
 
 }  // namespace

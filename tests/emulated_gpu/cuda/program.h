@@ -130,7 +130,6 @@ enum class SpecialRegister : uint8_t {
     LanemaskGt,
     TotalSharedSize,
     DynamicSharedSize,
-    AggregateSharedSize,
     Zero,
 };
 

@@ -256,14 +256,11 @@ private:
     Module module_;
 };
 
-}  // namespace
-
-Variable parse_variable(TokenCursor& cursor, Space space) {
-    Variable variable;
-    variable.space = space;
+/// Reads `.align 8 .v2 .f32 .ptr .global .align 16` and the like. Returns the bytes of one element.
+uint64_t parse_element_type(TokenCursor& cursor, Variable& variable) {
     uint64_t vector = 1;
     bool aligned = false;
-    while (true) {
+    while (variable.type == Type::None) {
         const Position position = cursor.peek().position;
         const std::string name = cursor.expect_directive("a type");
         if (name == "align") {
@@ -271,18 +268,27 @@ Variable parse_variable(TokenCursor& cursor, Space space) {
             aligned = true;
         } else if (name == "v2" || name == "v4") {
             vector = name == "v2" ? 2 : 4;
-        } else if (variable.type = type_named(name); variable.type != Type::None) {
-            if (!cursor.is_directive("ptr")) break;
-            while (cursor.peek().kind == Token::Kind::Directive) {  // what a pointer parameter points to
-                if (cursor.take().text == "align") cursor.expect_integer();
-            }
-            break;
-        } else {
+        } else if (variable.type = type_named(name); variable.type == Type::None) {
             throw PtxError(position, "variables with '." + name + "' are not emulated yet");
+        }
+    }
+    if (cursor.is_directive("ptr")) {  // what a pointer parameter points to
+        while (cursor.peek().kind == Token::Kind::Directive) {
+            if (cursor.take().text == "align") cursor.expect_integer();
         }
     }
     const uint64_t element = vector * static_cast<uint64_t>(type_bits(variable.type)) / 8;
     if (!aligned) variable.alignment = element;
+    return element;
+}
+
+}  // namespace
+
+Variable parse_variable(TokenCursor& cursor, Space space) {
+    Variable variable;
+    variable.space = space;
+    variable.type = Type::None;
+    const uint64_t element = parse_element_type(cursor, variable);
     if (variable.alignment == 0 || (variable.alignment & (variable.alignment - 1)) != 0) {
         cursor.fail("an alignment that is a power of two");
     }

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 namespace emulated_gpu {
@@ -49,12 +48,6 @@ struct Report {
     /// One line for people: `kernel k, block (0,0,0), thread (3,0,0), ptx line 12 (ld.shared.u32), file.cu:7: ...`.
     std::string text() const;
     std::string json() const;
-};
-
-/// Something PTX may ask for and the machine refuses. The message begins with `tests/emulated_gpu: `.
-class NotEmulated : public std::runtime_error {
-public:
-    explicit NotEmulated(const std::string& what) : std::runtime_error("tests/emulated_gpu: " + what) {}
 };
 
 /// `text` with quotes, backslashes and control characters escaped as JSON wants.
