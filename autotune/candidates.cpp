@@ -105,7 +105,7 @@ Candidates make_candidates(const frontend::Program& program, const frontend::Ker
     std::vector<configure::Configuration> list = configurations(program, request, options.wide);
     list.resize(std::min(list.size(), options.most));
     Candidates candidates{configure::Space(std::move(list)), {}};
-    const configure::CpuMachine machine = machine_of(backend, options.measure_clock);
+    const configure::CpuMachine machine = machine_of(backend, false);
     for (const configure::Configuration& configuration : candidates.space.configurations()) {
         request.tunables = configuration;
         try {

@@ -29,7 +29,8 @@ struct Candidates {
 };
 
 /// The machine that the cost model assumes for a device. `measure_clock`: with the processor's clock as it is now, so
-/// that predictions are seconds and not only an order; it takes a millisecond.
+/// that predictions are seconds and not only an order; it takes a millisecond. Orders are made without it: the same seed
+/// and store must give the same trials.
 codegen::configure::CpuMachine machine_of(const runtime::DeviceBackend& backend, bool measure_clock);
 
 /// A kernel with the generics and tunables that a captured launch was made with.
@@ -38,7 +39,6 @@ std::shared_ptr<runtime::KernelState> kernel_of(const std::shared_ptr<const runt
 
 struct CandidateOptions {
     bool wide = false;  ///< not only what a matching `schedule` block leaves of the choices, but all of `tune`, too
-    bool measure_clock = false;                       ///< machine_of()
     std::size_t most = static_cast<std::size_t>(-1);  ///< look at no more than so many, the first in the kernel's order
 };
 

@@ -31,15 +31,12 @@ Search::Search(const Space& space, std::vector<double> predictions, SearchOption
     if (predictions_.size() != space.size() || options.shard.index >= options.shard.count) {
         throw support::InternalError("autotune/search", "predictions or shard do not fit the space");
     }
-    std::vector<std::size_t> legal;
-    for (std::size_t i = 0; i < space.size(); ++i) {
-        if (std::isfinite(predictions_[i])) legal.push_back(i);
+    // Shards part the space by place and not by rank: machines of different clocks may rank differently.
+    for (std::size_t i = options.shard.index; i < space.size(); i += options.shard.count) {
+        if (std::isfinite(predictions_[i])) order_.push_back(i);
     }
-    std::stable_sort(legal.begin(), legal.end(),
+    std::stable_sort(order_.begin(), order_.end(),
                      [&](std::size_t a, std::size_t b) { return predictions_[a] < predictions_[b]; });
-    for (std::size_t rank = options.shard.index; rank < legal.size(); rank += options.shard.count) {
-        order_.push_back(legal[rank]);
-    }
     const std::size_t budget = std::min(options.trials.value_or(order_.size()), order_.size());
     model_first_ = options.exhaustive ? order_.size() : std::min(kModelFirst, (budget + 1) / 2);
     for (const codegen::configure::Tunable& tunable : space.tunables())

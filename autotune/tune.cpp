@@ -200,7 +200,7 @@ Task make_task(const std::shared_ptr<const runtime::ModuleState>& module, const 
     const std::shared_ptr<runtime::KernelState> kernel = kernel_of(module, launch);
     Task task{{},
               runtime::describe_device(*backend),
-              make_candidates(*kernel, launch, *backend, {options.wide, true}),
+              make_candidates(*kernel, launch, *backend, {options.wide}),
               {},
               {},
               true};

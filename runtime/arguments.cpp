@@ -271,8 +271,7 @@ void check_aliasing(const ir::Kernel& kernel, std::span<const ir::Argument> argu
 }
 
 Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
-    thread_local std::vector<std::int64_t> words;
-    words.clear();
+    std::vector<std::int64_t> words;
     for (std::size_t i = 0; i < matched.size(); ++i) {
         if (!signature.parameters[i].is_tensor) continue;
         if (matched[i] == nullptr) {

@@ -25,7 +25,7 @@ for shard in 0 1; do
 done
 
 export KILN_TUNING="$PWD/all.db"
-"$kiln" tuning merge 0.jsonl 1.jsonl
+"$kiln" tuning import 0.jsonl 1.jsonl
 "$kiln" tune scale.kiln scale --size N=10007 --exhaustive --json >all.json
 grep -q '"remembered": 6' all.json || fail "the merged store does not hold all six configurations"
 grep -q '"best"' all.json || fail "the merged store has no best configuration"
