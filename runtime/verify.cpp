@@ -189,6 +189,7 @@ OutputReport compare(const std::string& name, const Tensor& result, const Tensor
     report.name = name;
     report.element = to_scalar_type(result.dtype);
     const double absolute = tolerance.absolute * (tolerance.scaled ? root_mean_square(reference) : 1);
+    report.bound = absolute;
     for_each_element(reference, [&](const std::vector<std::int64_t>& index, std::int64_t offset) {
         if (is_poison(reference, offset) && !(written_whole && !is_poison(result, offset))) return;
         compare_element(report, index, element_at(result, offset), element_at(reference, offset), absolute,
