@@ -10,14 +10,18 @@
 
 set(KILN_TEST_ENVIRONMENT KILN_CACHE=off KILN_TUNING=off KILN_VERIFY=1)
 
-# kiln_test_program(NAME FOLDERS folder... LINK library...): one doctest program of all .cpp files below the folders.
+# kiln_test_program(NAME FOLDERS folder... [EXCEPT folder...] LINK library...): one doctest program of all .cpp files
+# below the folders, but for those below the excepted ones.
 function(kiln_test_program name)
-  cmake_parse_arguments(ARG "" "" "FOLDERS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "FOLDERS;EXCEPT;LINK" ${ARGN})
   set(patterns)
   foreach(folder IN LISTS ARG_FOLDERS)
     list(APPEND patterns ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
   endforeach()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
+  foreach(folder IN LISTS ARG_EXCEPT)
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
+  endforeach()
   add_executable(${name} main.cpp ${sources})
   target_link_libraries(${name} PRIVATE kiln_options doctest::doctest ${ARG_LINK})
   target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
