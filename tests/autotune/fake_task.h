@@ -2,9 +2,7 @@
 #pragma once
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -12,29 +10,9 @@
 
 #include "autotune/tune.h"
 #include "tests/programs/fake_trials.h"
+#include "tests/support/temporary_folder.h"
 
 namespace kiln::tests {
-
-/// A folder that is gone with it.
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "kiln-tune-XXXXXX").string();
-        REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-        path_ = pattern;
-    }
-    ~TemporaryFolder() {
-        std::error_code error;
-        std::filesystem::remove_all(path_, error);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    std::string file(const std::string& name) const { return (path_ / name).string(); }
-
-private:
-    std::filesystem::path path_;
-};
 
 /// The given values of X, of which the model expects the first to be best.
 inline autotune::Task fake_task(const std::vector<int>& values) {

@@ -20,7 +20,7 @@ using runtime::Verdict;
 TuneResult tune_all(const std::vector<int>& values, double trial_seconds = 20) {
     const TemporaryFolder folder;
     TuningStore store({.off = true});
-    autotune::TuneOptions options = fake_options(folder.file("log"));
+    autotune::TuneOptions options = fake_options(folder.in("log"));
     options.trial_seconds = trial_seconds;
     return autotune::tune(fake_task(values), store, options);
 }
@@ -102,11 +102,11 @@ TEST_SUITE("faults") {
 
     TEST_CASE("tune faults: killed at any of 50 moments, it goes on where it was") {
         const TemporaryFolder folder;
-        const std::string log = folder.file("log");
+        const std::string log = folder.in("log");
         const std::vector<int> values = range(20, 52);
         const auto run = [&] {
             runtime::StoreOptions store_options;
-            store_options.file = folder.file("tuning.db");
+            store_options.file = folder.in("tuning.db");
             TuningStore store(store_options);
             return autotune::tune(fake_task(values), store, fake_options(log));
         };

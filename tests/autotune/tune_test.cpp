@@ -15,7 +15,7 @@ using runtime::Verdict;
 
 TuneResult tune_in(TuningStore& store, const TemporaryFolder& folder, const std::vector<int>& values,
                    const autotune::SearchOptions& search = {}) {
-    TuneOptions options = fake_options(folder.file("log"));
+    TuneOptions options = fake_options(folder.in("log"));
     options.search = search;
     return autotune::tune(fake_task(values), store, options);
 }
@@ -30,7 +30,7 @@ TEST_SUITE("unit") {
         CHECK(best_of(result) == "X=37");
         CHECK(result.trials == 30);
         CHECK(result.remembered == 0);
-        const std::vector<std::string> lines = log_lines(folder.file("log"));
+        const std::vector<std::string> lines = log_lines(folder.in("log"));
         CHECK(std::count(lines.begin(), lines.end(), "37 try") == 1);
         CHECK(std::count(lines.begin(), lines.end(), "37 confirm") == 1);
         CHECK(std::set<std::string>(lines.begin(), lines.end()).size() == lines.size());
@@ -40,9 +40,9 @@ TEST_SUITE("unit") {
         const TemporaryFolder folder;
         TuningStore store({.off = true});
         const TuneResult first = tune_in(store, folder, range(20, 50));
-        const std::size_t lines = log_lines(folder.file("log")).size();
+        const std::size_t lines = log_lines(folder.in("log")).size();
         const TuneResult second = tune_in(store, folder, range(20, 50));
-        CHECK(log_lines(folder.file("log")).size() == lines);
+        CHECK(log_lines(folder.in("log")).size() == lines);
         CHECK(second.remembered == 30);
         CHECK(best_of(second) == best_of(first));
     }
@@ -52,7 +52,7 @@ TEST_SUITE("unit") {
         TuningStore store({.off = true});
         CHECK_FALSE(tune_in(store, folder, range(20, 50), {.trials = 0}).best);
         tune_in(store, folder, {30, 37});
-        TuneOptions options = fake_options(folder.file("log"));
+        TuneOptions options = fake_options(folder.in("log"));
         options.search.trials = 0;
         options.worker_command = {"/nonexistent/kiln"};
         const TuneResult result = autotune::tune(fake_task(range(20, 50)), store, options);
@@ -66,7 +66,7 @@ TEST_SUITE("unit") {
             const TemporaryFolder folder;
             TuningStore store({.off = true});
             tune_in(store, folder, range(0, 60), {.seed = 11, .trials = 20});
-            logs.push_back(log_lines(folder.file("log")));
+            logs.push_back(log_lines(folder.in("log")));
         }
         CHECK(logs[0] == logs[1]);
         CHECK(logs[0].size() >= 20);
@@ -77,7 +77,7 @@ TEST_SUITE("unit") {
         TuningStore store({.off = true});
         tune_in(store, folder, {fake::kCrashes, 40});
         const TuneResult again = tune_in(store, folder, {fake::kCrashes, 40});
-        const std::vector<std::string> lines = log_lines(folder.file("log"));
+        const std::vector<std::string> lines = log_lines(folder.in("log"));
         CHECK(std::count(lines.begin(), lines.end(), std::to_string(fake::kCrashes) + " try") == 1);
         CHECK(verdict_of(again, fake::kCrashes).first == Verdict::Crashed);
         CHECK(best_of(again) == "X=40");
@@ -107,7 +107,7 @@ TEST_SUITE("unit") {
         TuningStore store({.off = true});
         autotune::Task task = fake_task({37, 38});
         task.candidates.list[0].exclusion = "phase 1 needs too much";
-        const TuneResult result = autotune::tune(task, store, fake_options(folder.file("log")));
+        const TuneResult result = autotune::tune(task, store, fake_options(folder.in("log")));
         CHECK(best_of(result) == "X=38");
         CHECK(result.excluded == 1);
         const auto rows = store.measurements(task.problem, task.device);
@@ -127,17 +127,17 @@ TEST_SUITE("unit") {
             part.export_lines(lines);
             merged.merge_lines(lines, "part");
         }
-        const std::size_t tries = log_lines(folder.file("log")).size();
+        const std::size_t tries = log_lines(folder.in("log")).size();
         const TuneResult together = tune_in(merged, folder, range(20, 50));
         CHECK(together.remembered == 30);
-        CHECK(log_lines(folder.file("log")).size() == tries);
+        CHECK(log_lines(folder.in("log")).size() == tries);
         CHECK(best_of(together) == best_of(tune_in(whole, folder, range(20, 50))));
     }
 
     TEST_CASE("tune: a budget in seconds ends it") {
         const TemporaryFolder folder;
         TuningStore store({.off = true});
-        TuneOptions options = fake_options(folder.file("log"));
+        TuneOptions options = fake_options(folder.in("log"));
         options.seconds = 0.0;
         CHECK(autotune::tune(fake_task(range(20, 50)), store, options).trials == 0);
     }
@@ -146,7 +146,7 @@ TEST_SUITE("unit") {
         const TemporaryFolder folder;
         TuningStore store({.off = true});
         std::vector<autotune::TuneProgress> seen;
-        autotune::tune(fake_task({40, fake::kWrong, 37}), store, fake_options(folder.file("log")),
+        autotune::tune(fake_task({40, fake::kWrong, 37}), store, fake_options(folder.in("log")),
                        [&](const autotune::TuneProgress& progress) { seen.push_back(progress); });
         REQUIRE(seen.size() == 3);
         CHECK(seen[0].trial == 1);

@@ -38,7 +38,7 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("capture: launches of an application are recorded once, whatever their numbers, and never their data") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const std::string path = folder.in("capture.jsonl");
         const Module module = Module::from_text(
             "kernel scale<T: float>(x: in T[N], y: out T[N], factor: f32 = 2)\n  tune BLOCK in {16, 32}\n"
@@ -80,7 +80,7 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("capture: a file of a kernel is named so that another folder's process finds it") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         write_bytes(folder.in("copy.kiln"),
                     "kernel copy(x: in f32[N], y: out f32[N])\ngrid i in 0 .. N { y[i] = x[i] }\n");
         capture(folder.in("capture.jsonl"));
@@ -99,7 +99,7 @@ TEST_SUITE("unit") {
 
 TEST_SUITE("faults") {
     TEST_CASE("capture: damaged lines are passed over and named, doubled ones are one") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const std::string line = to_line(gemm_launch());
         CapturedLaunch other_number = gemm_launch();
         other_number.numbers["alpha"] = 7.0;
@@ -120,7 +120,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("capture: several processes append to one file, and every line is whole") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         std::vector<pid_t> children;
         for (int child = 0; child < 4; ++child) {
             children.push_back(::fork());
@@ -141,7 +141,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("capture: a file that cannot be written is one warning, and launches go on") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const std::string printed = printed_by([&] {
             start_capture(folder.in("missing/c.jsonl"));
             CHECK(is_capturing());

@@ -284,7 +284,7 @@ TEST_SUITE("unit") {
 TEST_SUITE("faults") {
     TEST_CASE("lock: a pin holds for what it names, the most specific first, before the store") {
         Launches launches;
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         launches.store->record(launches.row(64, "16", "true", 1e-6));
         write_bytes(folder.in("kiln.lock"), R"({"kiln_lock": 1, "pins": [
             {"kernel": "scale", "configuration": {"BLOCK": 32, "FAST": true}},
@@ -302,7 +302,7 @@ TEST_SUITE("faults") {
 
     TEST_CASE("lock: a pin that is illegal is an error with file and line") {
         Launches launches;
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         std::string expected;
         SUBCASE("for these sizes") {
             write_bytes(folder.in("kiln.lock"),

@@ -1,14 +1,13 @@
 // What the tests of the public API share: the error of an action as text, and a cache folder of a test's own.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "kiln/kiln.hpp"
+#include "tests/support/temporary_folder.h"
 
 namespace kiln::test {
 
@@ -67,12 +66,7 @@ private:
 /// A new folder that KILN_CACHE names; gone with it.
 class TemporaryCache {
 public:
-    TemporaryCache() : folder_(make_folder()), variable_("KILN_CACHE", (folder_ + "/kiln").c_str()) {}
-    ~TemporaryCache() {
-        std::error_code error;
-        std::filesystem::remove_all(folder_, error);
-    }
-    std::string folder() const { return folder_ + "/kiln"; }
+    std::string folder() const { return folder_.in("kiln"); }
     std::vector<std::filesystem::path> entries() const {
         std::vector<std::filesystem::path> paths;
         std::error_code error;
@@ -81,13 +75,8 @@ public:
     }
 
 private:
-    static std::string make_folder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "kiln-test-XXXXXX").string();
-        return ::mkdtemp(pattern.data());
-    }
-
-    std::string folder_;
-    ScopedVariable variable_;
+    tests::TemporaryFolder folder_;
+    ScopedVariable variable_{"KILN_CACHE", folder().c_str()};
 };
 
 }  // namespace kiln::test

@@ -11,32 +11,17 @@
 #include <set>
 
 #include "runtime/key.h"
+#include "tests/support/temporary_folder.h"
 
 namespace kiln::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+using tests::TemporaryFolder;
 
-/// A folder that is gone after the test.
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        std::string pattern = (fs::temp_directory_path() / "kiln-cache-XXXXXX").string();
-        path_ = ::mkdtemp(pattern.data());
-    }
-    ~TemporaryFolder() {
-        std::error_code error;
-        fs::permissions(path_, fs::perms::owner_all, error);
-        fs::remove_all(path_, error);
-    }
-    std::string path() const { return path_; }
-    std::string in(const std::string& name) const { return path_ + "/" + name; }
-
-private:
-    std::string path_;
-};
-
-CacheEntry entry_of(const std::string& text) { return {"about " + text, {text.begin(), text.end()}}; }
+CacheEntry entry_of(const std::string& text) {
+    return {"about " + text, {text.begin(), text.end()}};
+}
 
 std::string read_all(const fs::path& path) {
     std::ifstream stream(path, std::ios::binary);
@@ -47,7 +32,9 @@ void write_all(const fs::path& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-fs::path only_file(const std::string& folder) { return fs::directory_iterator(folder)->path(); }
+fs::path only_file(const std::string& folder) {
+    return fs::directory_iterator(folder)->path();
+}
 
 TEST_SUITE("faults") {
     TEST_CASE("cache: what was stored is found, under its own key only") {
@@ -104,7 +91,8 @@ TEST_SUITE("faults") {
         }
     }
 
-    TEST_CASE("cache: a folder, a link to nowhere and another user's bytes in an entry's place cost nothing but a miss") {
+    TEST_CASE(
+        "cache: a folder, a link to nowhere and another user's bytes in an entry's place cost nothing but a miss") {
         const TemporaryFolder folder;
         const KernelCache cache(folder.path());
         fs::create_directory(folder.in("key.kernel"));

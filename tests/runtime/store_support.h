@@ -1,11 +1,10 @@
-// What the tests of the tuning store share: folders, environment, rows, and what was printed.
+// What the tests of the tuning store share: environment, rows, and what was printed.
 #pragma once
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -13,30 +12,11 @@
 #include <vector>
 
 #include "runtime/tuning_store.h"
+#include "tests/support/temporary_folder.h"
 
 namespace kiln::runtime {
 
-/// A folder that is gone after the test.
-class StoreFolder {
-public:
-    StoreFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "kiln-tuning-XXXXXX").string();
-        path_ = ::mkdtemp(pattern.data());
-    }
-    ~StoreFolder() {
-        std::error_code error;
-        std::filesystem::permissions(path_, std::filesystem::perms::owner_all, error);
-        std::filesystem::remove_all(path_, error);
-    }
-    StoreFolder(const StoreFolder&) = delete;
-    StoreFolder& operator=(const StoreFolder&) = delete;
-
-    std::string path() const { return path_; }
-    std::string in(const std::string& name) const { return path_ + "/" + name; }
-
-private:
-    std::string path_;
-};
+using tests::TemporaryFolder;
 
 /// Sets variables (null: unsets) until the end of the scope.
 class ScopedEnvironment {
@@ -69,7 +49,7 @@ inline void write_bytes(const std::string& path, const std::string& bytes) {
 /// What `action` prints to stderr.
 template <class Action>
 std::string printed_by(const Action& action) {
-    const StoreFolder folder;
+    const TemporaryFolder folder;
     const std::string path = folder.in("stderr");
     const int before = ::dup(2);
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);

@@ -91,7 +91,7 @@ void execute(const std::string& file, const std::string& sql) {
 
 TEST_SUITE("faults") {
     TEST_CASE("tuning store: four processes record 25 rows each, and all 100 stay") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const int well = in_processes(4, [&](int writer) {
             TuningStore store(store_in(folder.in("tuning.db")));
             bool kept = true;
@@ -105,7 +105,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: writers killed at any of 200 moments lose nothing that was recorded") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         std::size_t before = 0, total = 0;
         for (int round = 0; round < 200; ++round) {
             int acknowledged[2];
@@ -137,7 +137,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: eight processes begin in an empty folder") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const auto work = [&](int writer) {
             TuningStore store(store_in(folder.in("new/tuning.db")));
             return store.record(row_number(writer)) && store.find(gemm_problem(512), cpu_device()) != nullptr;
@@ -161,10 +161,10 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: cut at any length, the file costs one warning and only the rows that were cut off") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const std::string whole = read_bytes(make_database(folder.in("whole.db")));
         for (std::size_t length = 0; length < whole.size(); length += length < 300 ? 23 : 1021) {
-            const StoreFolder place;
+            const TemporaryFolder place;
             write_bytes(place.in("tuning.db"), whole.substr(0, length));
             CHECK(warnings_in(check_works(store_in(place.in("tuning.db")))) <= 1);
             TuningStore store(store_in(place.in("tuning.db")));
@@ -174,12 +174,12 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: with a bit flipped, no row is served that was not recorded") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const std::string whole = read_bytes(make_database(folder.in("whole.db")));
         std::set<std::string> recorded;
         for (int i = 0; i < 10; ++i) recorded.insert(to_line(row_number(i)));
         for (std::size_t at = 0; at < whole.size(); at += 487) {
-            const StoreFolder place;
+            const TemporaryFolder place;
             std::string damaged = whole;
             damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
             write_bytes(place.in("tuning.db"), damaged);
@@ -199,7 +199,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: pages overwritten in the middle: what can be read is kept") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         std::string bytes;
         {
             TuningStore store(store_in(folder.in("tuning.db")));
@@ -221,7 +221,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: other things in the file's place are set aside, a folder as well") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         SUBCASE("text") {
             write_bytes(folder.in("tuning.db"), "these are \xff\xfe notes, and no database at all\n");
         }
@@ -238,7 +238,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: a sound database of another program or of a newer Kiln is left alone and not used") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const std::string file = folder.in("tuning.db");
         SUBCASE("another program's") {
             execute(file, "CREATE TABLE songs(title TEXT); INSERT INTO songs VALUES ('x');");
@@ -254,7 +254,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: a database with an older schema is brought up to date, with its rows") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const std::string file = folder.in("tuning.db");
         execute(file,
                 "CREATE TABLE measurement(row TEXT); PRAGMA application_id = 1263291988; PRAGMA user_version = 0;");
@@ -270,7 +270,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: a disk whose locks fail, or never return, is not used") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         StoreOptions options = store_in(folder.in("tuning.db"));
         SUBCASE("no locks") {
             options.lock_probe = [](int) { return ENOLCK; };
@@ -291,7 +291,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: a lock that another process holds is waited for") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const std::string file = make_database(folder.in("tuning.db"));
         sqlite3* handle = nullptr;
         REQUIRE(sqlite3_open(file.c_str(), &handle) == SQLITE_OK);
@@ -309,7 +309,7 @@ TEST_SUITE("faults") {
 
     TEST_CASE("tuning store: no place for it is one warning, and none while nothing is recorded") {
         const ScopedEnvironment clean{{"KILN_TUNING", nullptr}, {"XDG_DATA_HOME", nullptr}, {"HOME", nullptr}};
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         StoreOptions options = StoreOptions::from_environment();
         SUBCASE("no HOME") {}
         SUBCASE("a folder that cannot be made") {
@@ -338,7 +338,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: a full disk is one warning, and rows stay in memory") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const std::string file = make_database(folder.in("tuning.db"));
         const int well = in_processes(1, [&](int) {
             ::signal(SIGXFSZ, SIG_IGN);
@@ -360,7 +360,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: the folder is made for this user alone; a link or another user's is refused") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         StoreOptions options = store_in(folder.in("kiln/tuning.db"));
         options.private_folder = true;
         SUBCASE("new") {
@@ -400,7 +400,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: a database with mode 0444 is read and not written") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const std::string file = make_database(folder.in("tuning.db"));
         ::chmod(file.c_str(), 0444);
         const std::string before = read_bytes(file);
@@ -421,7 +421,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: a forked child opens the file anew, and parent and child both go on") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         TuningStore store(store_in(folder.in("tuning.db")));
         CHECK(store.record(row_number(1)));
         const int well = in_processes(3, [&](int child) {
@@ -433,7 +433,7 @@ TEST_SUITE("faults") {
     }
 
     TEST_CASE("tuning store: eight threads record and look up at once") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         TuningStore store(store_in(folder.in("tuning.db")));
         std::vector<std::thread> threads;
         for (int t = 0; t < 8; ++t) {

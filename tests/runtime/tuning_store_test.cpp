@@ -76,7 +76,7 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("tuning store: the fastest verified row wins, and failures are passed over") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         TuningStore store(store_in(folder.in("tuning.db")));
         const TuningProblem problem = gemm_problem(512);
         CHECK(found(store, problem).empty());
@@ -140,7 +140,7 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("tuning store: rows of another build are ignored, row by row") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         TuningStore store(store_in(folder.in("tuning.db")));
         Measurement old = measured(gemm_problem(512), blocks(256, 256), 1e-5);
         old.build = "kiln 0.0.1";
@@ -227,7 +227,7 @@ TEST_SUITE("unit") {
         }
         std::string whole;
         for (int round = 0; round < 6; ++round) {
-            const StoreFolder folder;
+            const TemporaryFolder folder;
             TuningStore store(store_in(folder.in("tuning.db")));
             std::shuffle(lines.begin(), lines.end(), random);
             const std::size_t cut = random() % lines.size();
@@ -271,7 +271,7 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("tuning store: stores beside the user's own are read, as databases and as text, and never written") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         {
             TuningStore shared(store_in(folder.in("shared.db")));
             shared.record(measured(gemm_problem(512), blocks(3, 3), 3e-3));
@@ -299,7 +299,7 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("tuning store: pruning removes by age, build and kernel, and says how many") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         TuningStore store(store_in(folder.in("tuning.db")));
         Measurement other = measured(gemm_problem(1), blocks(1, 1), 1e-3);
         other.build = "kiln 0.0.1";
@@ -339,7 +339,7 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("tuning store: a name with any characters is a place like others") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         const std::string file = folder.in("a b'\"%41?#\xc3\xbc.db");
         {
             TuningStore store(store_in(file));
@@ -366,7 +366,7 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("tuning store: a look-up that was made before is served from memory") {
-        const StoreFolder folder;
+        const TemporaryFolder folder;
         TuningStore store(store_in(folder.in("tuning.db")));
         store.record(measured(gemm_problem(512), blocks(1, 1), 1e-3));
         const auto first = store.find(gemm_problem(512), cpu_device());

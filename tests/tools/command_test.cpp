@@ -32,22 +32,13 @@ struct Outcome {
 /// A folder of its own, the files in it, and runs of `kiln` there.
 class Shell {
 public:
-    Shell() {
-        std::string pattern = (fs::temp_directory_path() / "kiln-command-XXXXXX").string();
-        folder_ = ::mkdtemp(pattern.data());
-    }
-    ~Shell() {
-        std::error_code error;
-        fs::remove_all(folder_, error);
-    }
-
-    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    std::string path(const std::string& name) const { return folder_.in(name); }
     std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(folder_ / name, std::ios::binary) << text;
+        std::ofstream(path(name), std::ios::binary) << text;
         return path(name);
     }
     std::string read(const std::string& name) const {
-        std::ifstream stream(folder_ / name, std::ios::binary);
+        std::ifstream stream(path(name), std::ios::binary);
         return {std::istreambuf_iterator<char>(stream), {}};
     }
 
@@ -70,7 +61,7 @@ private:
         for (const auto& [name, number] : {std::pair{"out", 1}, {"err", 2}}) {
             ::dup2(::open(path(name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), number);
         }
-        if (::chdir(folder_.c_str()) != 0 || (user != 0 && ::setuid(user) != 0)) ::_exit(126);
+        if (::chdir(folder_.path().c_str()) != 0 || (user != 0 && ::setuid(user) != 0)) ::_exit(126);
         for (const std::string& variable : environment) ::putenv(const_cast<char*>(variable.c_str()));
         std::vector<char*> list = {const_cast<char*>("kiln")};
         for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
@@ -79,7 +70,7 @@ private:
         ::_exit(127);
     }
 
-    fs::path folder_;
+    tests::TemporaryFolder folder_;
 };
 
 constexpr const char* kGood = R"(/// y = 2 * x
