@@ -32,6 +32,7 @@
 #include <variant>
 #include <vector>
 
+#include "ir/configuration.h"
 #include "ir/op.h"
 #include "ir/scalar.h"
 #include "ir/support/span.h"
@@ -227,6 +228,7 @@ struct Kernel {
     BlockId host;
     std::vector<Phase> phases;
     Freedoms freedoms;
+    Schedule schedule;          ///< hints to the code generator of one target: they change speed alone
     bool fits_32_bits = false;  ///< all extents, strides and byte offsets of the arguments are proven below 2^31
 
     std::vector<Value> values;

@@ -406,18 +406,48 @@ std::variant<Launch, LaunchErrors> prepare_launch(const Kernel& kernel, std::spa
     return Preparation(kernel, arguments, units).run();
 }
 
+std::int64_t grid_group(const Schedule& schedule, std::span<const std::int64_t> counts) {
+    const auto order = schedule.find("grid_order");
+    if (order == schedule.end() || counts.size() < 2) return 1;
+    const std::int64_t all = std::max<std::int64_t>(counts[counts.size() - 2], 1);
+    if (order->second.word == "columns") return all;
+    return order->second.word == "grouped" ? std::clamp<std::int64_t>(order->second.numbers.front(), 1, all) : 1;
+}
+
+namespace {
+
+std::vector<std::int64_t> grid_places(std::span<const std::int64_t> counts, std::int64_t group, std::int64_t index) {
+    std::vector<std::int64_t> places(counts.size());
+    std::size_t axis = counts.size();
+    if (axis >= 2 && group > 1) {
+        const std::int64_t columns = counts[axis - 1], rows = counts[axis - 2];
+        const std::int64_t within = index % (rows * columns), first = within / (group * columns) * group;
+        const std::int64_t height = std::min(group, rows - first), rest = within - first * columns;
+        places[axis - 1] = rest / height;
+        places[axis - 2] = first + rest % height;
+        index /= rows * columns;
+        axis -= 2;
+    }
+    while (axis-- > 0) {
+        places[axis] = index % counts[axis];
+        index /= counts[axis];
+    }
+    return places;
+}
+
+}  // namespace
+
 std::vector<std::int64_t> program_offsets(const Kernel& kernel, const Launch& launch, std::size_t phase,
                                           std::int64_t index) {
     const std::vector<GridAxis>& axes = kernel.phases[phase].axes;
+    const std::vector<std::int64_t> places =
+        grid_places(launch.grids[phase], grid_group(kernel.schedule, launch.grids[phase]), index);
     std::vector<std::int64_t> offsets(axes.size());
-    for (std::size_t i = axes.size(); i-- > 0;) {
-        const std::int64_t count = launch.grids[phase][i];
-        const std::int64_t place = index % count;
-        index /= count;
-        // Modulo 2^64: the offset lies below the upper bound, but place * step need not fit.
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        // Modulo 2^64: the offset lies below the upper bound, but the product need not fit.
         const auto step = static_cast<std::uint64_t>(launch.values[axes[i].step.index].as_int64());
         const auto lower = static_cast<std::uint64_t>(launch.values[axes[i].lower.index].as_int64());
-        offsets[i] = static_cast<std::int64_t>(lower + static_cast<std::uint64_t>(place) * step);
+        offsets[i] = static_cast<std::int64_t>(lower + static_cast<std::uint64_t>(places[i]) * step);
     }
     return offsets;
 }

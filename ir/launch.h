@@ -51,7 +51,12 @@ std::variant<Launch, LaunchErrors> prepare_launch(const Kernel& kernel, std::spa
 /// The message with each `{}` replaced by a text, in order.
 std::string filled_message(std::string_view text, const std::vector<std::string>& values);
 
-/// The offset along each axis of program `index` of a phase: the last axis runs fastest.
+/// How many places of the last axis but one stand together in a grid of such counts: within a group that axis runs
+/// fastest, then the last axis. 1, so that the last axis runs fastest, unless the schedule's `grid_order` is `columns`
+/// (all places) or `grouped(n)` (n). The one definition of these words where programs have numbers.
+std::int64_t grid_group(const Schedule& schedule, std::span<const std::int64_t> counts);
+
+/// The offset along each axis of program `index` of a phase, in the order of grid_group().
 std::vector<std::int64_t> program_offsets(const Kernel& kernel, const Launch& launch, std::size_t phase,
                                           std::int64_t index);
 

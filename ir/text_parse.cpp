@@ -197,6 +197,29 @@ private:
         freedoms.contract = accept_word("contract");
         freedoms.reassociate = accept_word("reassociate");
         kernel_.fits_32_bits = accept_word("fits_32_bits");
+        if (accept_word("schedule")) read_schedule();
+    }
+
+    void read_schedule() {
+        expect("(");
+        do {
+            const Token key = take_kind(TokenKind::Word, "a schedule key");
+            expect("=");
+            if (!kernel_.schedule.emplace(key.text, take_schedule_value()).second) {
+                fail(kDefinedTwice, key.span, sources_.text(key.span));
+            }
+        } while (accept(","));
+        expect(")");
+    }
+
+    ScheduleValue take_schedule_value() {
+        if (token_.kind == TokenKind::Number) return ScheduleValue::number(take_int64());
+        ScheduleValue value{std::string(take_kind(TokenKind::Word, "a number or a word").text), {}};
+        if (!accept("(")) return value;
+        do value.numbers.push_back(take_int64());
+        while (accept(","));
+        expect(")");
+        return value;
     }
 
     void read_parameter() {

@@ -149,7 +149,16 @@ private:
         if (freedoms.contract) out_ += " contract";
         if (freedoms.reassociate) out_ += " reassociate";
         if (kernel_.fits_32_bits) out_ += " fits_32_bits";
+        if (!kernel_.schedule.empty()) out_ += " schedule (" + schedule_text() + ")";
         out_ += " {\n";
+    }
+
+    std::string schedule_text() const {
+        std::string text;
+        for (const auto& [key, value] : kernel_.schedule) {
+            text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key, to_string(value));
+        }
+        return text;
     }
 
     std::string parameter_text(const Parameter& parameter) const {

@@ -846,10 +846,26 @@ private:
     std::vector<bool> visible_;
 };
 
+/// Each key and value can be read back from its text. Which keys and values there are is the front end's to say.
+void check_schedule(const Schedule& schedule, std::vector<std::string>& violations) {
+    for (const auto& [key, value] : schedule) {
+        const auto word = parse_schedule_value(key);
+        if (word && !word->is_number() && word->numbers.empty() && parse_schedule_value(to_string(value)) == value) {
+            continue;
+        }
+        violations.push_back(fmt::format("schedule: `{} = {}` is no key with a value", key, to_string(value)));
+    }
+    const auto order = schedule.find("grid_order");
+    if (order != schedule.end() && order->second.word == "grouped" && order->second.numbers.size() != 1) {
+        violations.push_back("schedule: `grouped` takes one number");
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> verify(const Kernel& kernel) {
     std::vector<std::string> violations;
+    check_schedule(kernel.schedule, violations);
     if (Structure(kernel, violations).check()) Scopes(kernel, violations).check();
     return violations;
 }

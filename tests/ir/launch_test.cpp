@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -225,6 +226,46 @@ TEST_SUITE("unit") {
         CHECK(program_offsets(maker.kernel, launch, 0, 0) == Offsets{-1, 2});
         CHECK(program_offsets(maker.kernel, launch, 0, 2) == Offsets{-1, 6});
         CHECK(program_offsets(maker.kernel, launch, 0, 3) == Offsets{2, 2});
+    }
+
+    TEST_CASE("grids: a schedule's grid_order changes the order and leaves nothing out") {
+        using Offsets = std::vector<std::int64_t>;
+        const auto order_of = [](const char* order) {
+            Maker maker;
+            Builder& host = maker.host;
+            // 2 by 5 by 3 programs.
+            maker.grid(host.constant_int(0), host.constant_int(2), host.constant_int(1));
+            auto& axes = maker.kernel.phases[0].axes;
+            axes.push_back({"i", host.constant_int(0), host.constant_int(5), host.constant_int(1)});
+            axes.push_back({"j", host.constant_int(0), host.constant_int(3), host.constant_int(1)});
+            if (order != nullptr) maker.kernel.schedule["grid_order"] = parse_schedule_value(order).value();
+            const Launch launch = launch_of(maker.kernel, maker.arguments());
+            std::vector<Offsets> offsets;
+            for (std::int64_t program = 0; program < launch.programs(0); ++program) {
+                offsets.push_back(program_offsets(maker.kernel, launch, 0, program));
+            }
+            return offsets;
+        };
+        const std::vector<Offsets> rows = order_of(nullptr);
+        CHECK(std::is_sorted(rows.begin(), rows.end()));
+        for (const char* same : {"rows", "longest_first", "grouped(1)"}) CHECK(order_of(same) == rows);
+        for (const char* order : {"columns", "grouped(2)", "grouped(3)", "grouped(4)", "grouped(5)", "grouped(99)"}) {
+            std::vector<Offsets> offsets = order_of(order);
+            CHECK(offsets != rows);
+            std::sort(offsets.begin(), offsets.end());
+            CHECK(offsets == rows);
+        }
+        CHECK(order_of("grouped(99)") == order_of("columns"));
+        const std::vector<Offsets> columns = order_of("columns"), grouped = order_of("grouped(2)");
+        CHECK(columns[1] == Offsets{0, 1, 0});
+        CHECK(columns[5] == Offsets{0, 0, 1});
+        CHECK(columns[15] == Offsets{1, 0, 0});
+        // Two places of i for each of j, then the next two, then the one that is left.
+        CHECK(grouped[1] == Offsets{0, 1, 0});
+        CHECK(grouped[2] == Offsets{0, 0, 1});
+        CHECK(grouped[6] == Offsets{0, 2, 0});
+        CHECK(grouped[12] == Offsets{0, 4, 0});
+        CHECK(grouped[13] == Offsets{0, 4, 1});
     }
 
     TEST_CASE("grids may be empty, but their steps must be positive and their size countable") {

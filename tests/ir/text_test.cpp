@@ -150,6 +150,41 @@ TEST_SUITE("ir") {
         CHECK(kernel.fits_32_bits);
     }
 
+    TEST_CASE("text: the schedule is a kernel's own") {
+        const auto text_with = [](const std::string& schedule) {
+            return "kernel @k(%n: i64) flush" + schedule +
+                   " {\n  host {\n  }\n  phase (%i in %n .. %n by %n) {\n  }\n}\n";
+        };
+        const std::string text = text_with(
+            " schedule (grid_order = grouped(4), instruction = mma(16, 8, 16), persistent = true, warps = 8)");
+        const ir::Kernel kernel = test::kernel_of(text);
+        CHECK(ir::print(kernel) == text);
+        CHECK(kernel.schedule.size() == 4);
+        CHECK(ir::schedule_number(kernel.schedule, "warps", 4) == 8);
+        CHECK(ir::schedule_number(kernel.schedule, "stages", 2) == 2);
+        CHECK(kernel.schedule.at("persistent") == ir::ScheduleValue{"true", {}});
+        for (const char* broken : {" schedule", " schedule ()", " schedule (warps)", " schedule (warps = )",
+                                   " schedule (4 = warps)", " schedule (order = f())", " schedule (warps = 4",
+                                   " schedule (warps = 4, warps = 8)", " schedule (warps = 99999999999999999999)"}) {
+            support::SourceMap sources;
+            support::Diagnostics diagnostics;
+            ir::parse(sources, sources.add("broken", text_with(broken)), diagnostics);
+            CHECK_MESSAGE(diagnostics.has_errors(), broken);
+        }
+    }
+
+    TEST_CASE("text: values of schedule keys read back as they were") {
+        for (const char* text : {"4", "-1", "rows", "grouped(4)", "mma(16, 8, 16)", "per_die"}) {
+            const auto value = ir::parse_schedule_value(text);
+            REQUIRE_MESSAGE(value, text);
+            CHECK(ir::to_string(*value) == text);
+        }
+        CHECK(ir::parse_schedule_value(" mma( 16,8 , 16 ) ") == ir::ScheduleValue{"mma", {16, 8, 16}});
+        for (const char* text : {"", " ", "4x", "a b", "f(", "f()", "f(1", "f(1,)", "f(x)", "f(1) ", "(1)", "f(1)2"}) {
+            CHECK_MESSAGE((std::string(text) == "f(1) ") == ir::parse_schedule_value(text).has_value(), text);
+        }
+    }
+
     TEST_CASE("text: constants of every type keep their bits") {
         for (const auto& [text, type, bits] :
              std::initializer_list<std::tuple<const char*, const char*, std::uint64_t>>{

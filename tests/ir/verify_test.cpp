@@ -198,6 +198,24 @@ TEST_SUITE("ir") {
                   .find("uses a value that is not defined before it") != std::string::npos);
     }
 
+    TEST_CASE("verify: a schedule holds keys with values") {
+        ir::Kernel kernel = unverified(test::kEveryOp);
+        const auto violations_with = [&](const char* key, const ir::ScheduleValue& value) {
+            kernel.schedule = {{key, value}};
+            return joined(ir::verify(kernel));
+        };
+        CHECK(violations_with("warps", ir::ScheduleValue::number(4)) == "");
+        CHECK(violations_with("instruction", {"mma", {16, 8, 16}}) == "");
+        for (const char* key : {"", "4", "two words", "f(1)"}) {
+            CHECK(violations_with(key, ir::ScheduleValue::number(4)).find("is no key with a value") !=
+                  std::string::npos);
+        }
+        for (const ir::ScheduleValue& value : {ir::ScheduleValue{}, {"", {1, 2}}, {"a b", {}}, {"4", {}}}) {
+            CHECK(violations_with("warps", value).find("is no key with a value") != std::string::npos);
+        }
+        CHECK(violations_with("grid_order", {"grouped", {}}).find("takes one number") != std::string::npos);
+    }
+
     TEST_CASE("verify: an absent parameter is not used") {
         const ir::Kernel kernel = unverified(
             "kernel @k(absent %x: in f32<?>, %n: i64) { host { } phase (%i in %n .. %n by %n) {\n"
