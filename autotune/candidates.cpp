@@ -16,6 +16,19 @@ namespace configure = codegen::configure;
 
 namespace {
 
+/// Adds the tunables of `more` to a list, with each schedule that the list has.
+void widen(std::vector<configure::Configuration>& list, const std::vector<configure::Configuration>& more) {
+    std::vector<ir::Schedule> schedules;
+    for (const configure::Configuration& configuration : list) {
+        if (std::find(schedules.begin(), schedules.end(), configuration.schedule) == schedules.end()) {
+            schedules.push_back(configuration.schedule);
+        }
+    }
+    for (const configure::Configuration& configuration : more) {
+        for (const ir::Schedule& schedule : schedules) list.push_back({configuration.tunables, schedule});
+    }
+}
+
 std::vector<configure::Configuration> configurations(const frontend::Program& program, const frontend::Request& request,
                                                      bool wide) {
     support::Diagnostics diagnostics;
@@ -26,10 +39,30 @@ std::vector<configure::Configuration> configurations(const frontend::Program& pr
     if (wide) {
         frontend::Request any = request;
         any.targets.clear();
-        const auto more = frontend::configurations(program, any, diagnostics);
-        list.insert(list.end(), more.begin(), more.end());
+        widen(list, frontend::configurations(program, any, diagnostics));
     }
     return list;
+}
+
+/// Leaves those of the wanted class.
+void keep_numerics(Candidates& candidates, NumericsWanted wanted, const std::string& kernel) {
+    if (wanted == NumericsWanted::Any) return;
+    runtime::Numerics only = candidates.list.front().numerics;
+    if (wanted == NumericsWanted::Ordered) only = runtime::Numerics::Ordered;
+    if (wanted == NumericsWanted::Unordered) only = runtime::Numerics::Unordered;
+    std::vector<configure::Configuration> configurations;
+    std::vector<Candidate> list;
+    for (std::size_t i = 0; i < candidates.list.size(); ++i) {
+        if (candidates.list[i].numerics != only) continue;
+        configurations.push_back(candidates.space[i]);
+        list.push_back(std::move(candidates.list[i]));
+    }
+    if (list.empty()) {
+        throw Error(ErrorKind::user, fmt::format("no configuration of `{}` is of the numerics class `{}`", kernel,
+                                                 runtime::numerics_name(only)));
+    }
+    const std::size_t left_out = candidates.space.size() - list.size();
+    candidates = {configure::Space(std::move(configurations)), std::move(list), left_out};
 }
 
 /// A configuration, specialised, checked and looked at by the model.
@@ -39,6 +72,7 @@ Candidate judge(const frontend::Program& program, const frontend::Request& reque
     Candidate candidate;
     try {
         const frontend::Specialisation specialisation = runtime::specialise_kernel(program, request);
+        if (configure::sums_in_any_order(specialisation.kernel)) candidate.numerics = runtime::Numerics::Unordered;
         const std::vector<ir::Argument> arguments = runtime::bind_arguments(specialisation, matched);
         const auto prepared = ir::prepare_launch(specialisation.kernel, arguments, backend.units());
         if (const auto* errors = std::get_if<ir::LaunchErrors>(&prepared)) {
@@ -88,10 +122,7 @@ std::shared_ptr<runtime::KernelState> kernel_of(const std::shared_ptr<const runt
     std::vector<Generic> generics;
     for (const auto* given : {&launch.generics, &launch.tunables}) {
         for (const auto& [name, text] : *given) {
-            const auto value = frontend::parse_generic(module->program(), launch.kernel, name, text);
-            if (!value)
-                throw Error(ErrorKind::user, fmt::format("`{}` of `{}` cannot be `{}`", name, launch.kernel, text));
-            generics.push_back(runtime::to_generic(name, *value));
+            generics.push_back(runtime::parse_generic(*module, launch.kernel, name, text));
         }
     }
     return std::make_shared<runtime::KernelState>(module, launch.kernel, generics);
@@ -104,20 +135,21 @@ Candidates make_candidates(const frontend::Program& program, const frontend::Ker
     const auto matched = runtime::match_arguments(signature, shapes.arguments());
     std::vector<configure::Configuration> list = configurations(program, request, options.wide);
     list.resize(std::min(list.size(), options.most));
-    Candidates candidates{configure::Space(std::move(list)), {}};
+    Candidates candidates{configure::Space(std::move(list)), {}, 0};
     const configure::CpuMachine machine = machine_of(backend, false);
     for (const configure::Configuration& configuration : candidates.space.configurations()) {
-        request.tunables = configuration;
+        request.tunables = configuration.tunables;
+        request.schedule = configuration.schedule;
         try {
             candidates.list.push_back(judge(program, request, matched, backend, machine));
         } catch (const support::InternalError& error) {
             throw Error(ErrorKind::internal, error.what());
         }
     }
+    keep_numerics(candidates, options.numerics, signature.name);
     if (candidates.excluded() == candidates.space.size()) {
-        throw Error(ErrorKind::user,
-                    fmt::format("no configuration of `{}` can run; {}: {}", signature.name,
-                                configure::to_string(candidates.space[0]), candidates.list[0].exclusion));
+        throw Error(ErrorKind::user, fmt::format("no configuration of `{}` can run; {}: {}", signature.name,
+                                                 ir::to_string(candidates.space[0]), candidates.list[0].exclusion));
     }
     return candidates;
 }

@@ -16,12 +16,14 @@ namespace kiln::autotune {
 
 struct Candidate {
     std::string exclusion;  ///< why it cannot run; empty if it can
+    runtime::Numerics numerics = runtime::Numerics::Ordered;
     codegen::configure::Prediction prediction;
 };
 
 struct Candidates {
     codegen::configure::Space space;
-    std::vector<Candidate> list;  ///< one a configuration of the space
+    std::vector<Candidate> list;     ///< one a configuration of the space
+    std::size_t other_numerics = 0;  ///< configurations that were left out for their numerics class
 
     /// Seconds, infinity for what is excluded: what Search takes.
     std::vector<double> predictions() const;
@@ -29,21 +31,25 @@ struct Candidates {
 };
 
 /// The machine that the cost model assumes for a device. `measure_clock`: with the processor's clock as it is now, so
-/// that predictions are seconds and not only an order; it takes a millisecond. Orders are made without it: the same seed
-/// and store must give the same trials.
+/// that predictions are seconds and not only an order; it takes a millisecond. Orders are made without it: the same
+/// seed and store must give the same trials.
 codegen::configure::CpuMachine machine_of(const runtime::DeviceBackend& backend, bool measure_clock);
 
 /// A kernel with the generics and tunables that a captured launch was made with.
 std::shared_ptr<runtime::KernelState> kernel_of(const std::shared_ptr<const runtime::ModuleState>& module,
                                                 const runtime::CapturedLaunch& launch);
 
+/// Which numerics classes a space has: all of its configurations' or one alone.
+enum class NumericsWanted : std::uint8_t { Any, Ordered, Unordered, SameAsDefault };
+
 struct CandidateOptions {
     bool wide = false;  ///< not only what a matching `schedule` block leaves of the choices, but all of `tune`, too
     std::size_t most = static_cast<std::size_t>(-1);  ///< look at no more than so many, the first in the kernel's order
+    NumericsWanted numerics = NumericsWanted::Any;
 };
 
 /// `request` has the generics, parameters and target of the launch, and the tunables that are given. Throws Error(user)
-/// if no configuration meets the conditions, or if none can run, with the reason.
+/// if no configuration meets the conditions or is of the wanted class, or if none can run, with the reason.
 Candidates make_candidates(const frontend::Program& program, const frontend::KernelSignature& signature,
                            frontend::Request request, const runtime::CapturedLaunch& launch,
                            const runtime::DeviceBackend& backend, const CandidateOptions& options);

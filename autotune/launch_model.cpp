@@ -6,10 +6,9 @@
 
 namespace kiln::autotune {
 
-std::optional<std::map<std::string, ir::Scalar>> LaunchModel::choose(const frontend::Program& program,
-                                                                     const frontend::Request& request,
-                                                                     const runtime::TuningProblem& problem,
-                                                                     const runtime::DeviceBackend& backend) const {
+std::optional<ir::Configuration> LaunchModel::choose(const frontend::Program& program, const frontend::Request& request,
+                                                     const runtime::TuningProblem& problem,
+                                                     const runtime::DeviceBackend& backend) const {
     if (backend.name() != "cpu") return std::nullopt;
     const auto signature = frontend::signature(program, request.kernel);
     if (!signature) return std::nullopt;

@@ -10,10 +10,9 @@ class LaunchModel final : public runtime::ConfigurationModel {
 public:
     static constexpr std::size_t kMostLookedAt = 32;
 
-    std::optional<std::map<std::string, ir::Scalar>> choose(const frontend::Program& program,
-                                                            const frontend::Request& request,
-                                                            const runtime::TuningProblem& problem,
-                                                            const runtime::DeviceBackend& backend) const override;
+    std::optional<ir::Configuration> choose(const frontend::Program& program, const frontend::Request& request,
+                                            const runtime::TuningProblem& problem,
+                                            const runtime::DeviceBackend& backend) const override;
 };
 
 /// From now on the runtime asks the model where nothing is stored. libkiln.so does so by itself.

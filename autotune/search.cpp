@@ -39,8 +39,8 @@ Search::Search(const Space& space, std::vector<double> predictions, SearchOption
                      [&](std::size_t a, std::size_t b) { return predictions_[a] < predictions_[b]; });
     const std::size_t budget = std::min(options.trials.value_or(order_.size()), order_.size());
     model_first_ = options.exhaustive ? order_.size() : std::min(kModelFirst, (budget + 1) / 2);
-    for (const codegen::configure::Tunable& tunable : space.tunables())
-        corrections_.emplace_back(tunable.choices.size(), 0);
+    for (const codegen::configure::Dimension& dimension : space.dimensions())
+        corrections_.emplace_back(dimension.choices.size(), 0);
     // Neighbours of other shards are not ours: mark them as proposed.
     std::vector<bool> ours(space.size(), false);
     for (const std::size_t candidate : order_) ours[candidate] = true;

@@ -17,12 +17,6 @@ namespace {
 // A run that takes so much longer than the best is not timed any further.
 constexpr double kGiveUpFactor = 4;
 
-std::map<std::string, std::string> spelled(const codegen::configure::Configuration& configuration) {
-    std::map<std::string, std::string> tunables;
-    for (const auto& [name, value] : configuration) tunables[name] = ir::to_string(value);
-    return tunables;
-}
-
 bool caches_code() {
     const char* cache = std::getenv("KILN_CACHE");
     return cache == nullptr || std::string_view(cache) != "off";
@@ -100,7 +94,7 @@ private:
     }
 
     TrialResult attempt(std::size_t configuration, std::optional<std::size_t> next) {
-        TrialRequest request{spelled(task_.candidates.space[configuration]), TrialAction::Try, 0};
+        TrialRequest request{task_.candidates.space[configuration].spelled(), TrialAction::Try, 0};
         if (result_.best) request.give_up_above = kGiveUpFactor * result_.best->seconds;
         const auto on_stage = [&](const std::string& stage) {
             if (stage == "verifying" && next && !counts(rows_[*next])) prepare(*next);
@@ -122,7 +116,7 @@ private:
         if (!options_.compile_ahead || !caches_code()) return;
         if (!ahead_)
             ahead_ = std::make_unique<CompileAhead>(options_.worker_command, task_.job, options_.trial_seconds);
-        ahead_->submit({spelled(task_.candidates.space[next]), TrialAction::Compile, 0});
+        ahead_->submit({task_.candidates.space[next].spelled(), TrialAction::Compile, 0});
         ahead_->resume();
     }
 
@@ -132,7 +126,7 @@ private:
         row.device = task_.device;
         row.configuration = task_.stored[configuration];
         row.build = runtime::tuning_build();
-        row.numerics = runtime::Numerics::Ordered;  // a program of a CPU sums in the order of its loops
+        row.numerics = task_.candidates.list[configuration].numerics;
         row.verdict = result.verdict;
         row.reason = result.reason;
         row.seconds = result.timing.seconds;
@@ -200,7 +194,7 @@ Task make_task(const std::shared_ptr<const runtime::ModuleState>& module, const 
     const std::shared_ptr<runtime::KernelState> kernel = kernel_of(module, launch);
     Task task{{},
               runtime::describe_device(*backend),
-              make_candidates(*kernel, launch, *backend, {options.wide}),
+              make_candidates(*kernel, launch, *backend, {.wide = options.wide, .numerics = options.numerics}),
               {},
               {},
               true};

@@ -32,6 +32,7 @@ struct Task {
 
 struct TaskOptions {
     bool wide = false;  ///< make_candidates()
+    NumericsWanted numerics = NumericsWanted::Any;
     std::uint64_t seed = 1;
     MeasureOptions measure;
 };

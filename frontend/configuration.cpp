@@ -47,7 +47,7 @@ bool Lowerer::check_request() {
         return true;
     };
     return check(request_.generics, "generic", 0, false) && check(request_.parameters, "parameter", 1, false) &&
-           check(request_.tunables, "tunable", 2, true);
+           check(request_.tunables, "tunable", 2, true) && check_requested_schedule();
 }
 
 bool Lowerer::bind_generics() {
@@ -192,23 +192,6 @@ GenericValue Lowerer::recorded(const Value& value) const {
     return FunctionName{program_.files[value.function.file].path + ":" + name};
 }
 
-std::span<const dsl::NodeId> Lowerer::scheduled_choices(std::string_view tunable) {
-    std::span<const dsl::NodeId> choices;
-    std::size_t best = 0;
-    for (const dsl::NodeId clause : children(part(2))) {
-        if (node(clause).kind != dsl::NodeKind::Schedule) continue;
-        for (std::size_t rank = 0; rank < request_.targets.size(); ++rank) {
-            if (request_.targets[rank] != node(clause).text || rank + 1 < best) continue;
-            for (const dsl::NodeId setting : children(clause)) {
-                if (node(setting).text != tunable) continue;
-                choices = children(setting);
-                best = rank + 1;
-            }
-        }
-    }
-    return choices;
-}
-
 std::optional<ir::Scalar> Lowerer::tunable_value(dsl::NodeId choice) {
     if (!is_compile_time(choice)) {
         error(diagnostics::kNotCompileTime, span(choice), "a choice of a tunable");
@@ -221,8 +204,8 @@ std::optional<ir::Scalar> Lowerer::tunable_value(dsl::NodeId choice) {
     return std::nullopt;
 }
 
-std::vector<Lowerer::TunableChoices> Lowerer::tunable_choices() {
-    std::vector<TunableChoices> all;
+Lowerer::Choices Lowerer::all_choices() {
+    Choices all;
     Binding* const outer = scope_;
     for (const dsl::NodeId clause : children(part(2))) {
         if (node(clause).kind == dsl::NodeKind::Constant && is_compile_time(child(clause, 1))) {
@@ -241,38 +224,55 @@ std::vector<Lowerer::TunableChoices> Lowerer::tunable_choices() {
             for (const dsl::NodeId choice : written) {
                 if (const auto value = tunable_value(choice)) choices.choices.push_back(*value);
             }
-            all.push_back(std::move(choices));
+            all.tunables.push_back(std::move(choices));
         }
     }
+    if (checking_) check_schedules();
+    all.keys = key_choices();
     scope_ = outer;
     return all;
 }
 
-void Lowerer::each_configuration(const std::function<bool(const Configuration&)>& take) {
-    const std::vector<TunableChoices> tunables = tunable_choices();
-    for (const TunableChoices& tunable : tunables) {
-        if (tunable.choices.empty()) return;
-    }
-    std::vector<std::size_t> at(tunables.size(), 0);
+void Lowerer::each_configuration(const std::function<bool(const ir::Configuration&)>& take) {
+    const Choices choices = all_choices();
+    std::vector<std::size_t> counts;
+    for (const TunableChoices& tunable : choices.tunables) counts.push_back(tunable.choices.size());
+    for (const KeyChoices& key : choices.keys) counts.push_back(key.choices.size());
+    if (std::find(counts.begin(), counts.end(), 0) != counts.end()) return;
+    std::vector<std::size_t> at(counts.size(), 0);
     while (true) {
-        Configuration configuration;
-        for (std::size_t i = 0; i < tunables.size(); ++i) {
-            configuration[std::string(tunables[i].name)] = tunables[i].choices[at[i]];
-        }
+        const ir::Configuration configuration = choices.at(at);
         if ((checking_ || is_legal(configuration)) && !take(configuration)) return;
-        std::size_t i = tunables.size();
-        while (i > 0 && ++at[i - 1] == tunables[i - 1].choices.size()) at[--i] = 0;
+        std::size_t i = counts.size();
+        while (i > 0 && ++at[i - 1] == counts[i - 1]) at[--i] = 0;
         if (i == 0) return;
     }
 }
 
-bool Lowerer::is_legal(const Configuration& configuration) {
+ir::Configuration Lowerer::Choices::at(std::span<const std::size_t> places) const {
+    ir::Configuration configuration;
+    for (std::size_t i = 0; i < tunables.size(); ++i) {
+        configuration.tunables[std::string(tunables[i].name)] = tunables[i].choices[places[i]];
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        configuration.schedule[std::string(keys[i].key)] = keys[i].choices[places[tunables.size() + i]];
+    }
+    return configuration;
+}
+
+bool Lowerer::is_legal(const ir::Configuration& configuration) {
+    // A ring's stages take a slot each.
+    const std::int64_t stages = ir::schedule_number(configuration.schedule, "stages", 1);
+    if (ir::schedule_number(configuration.schedule, "slots", stages) < stages) {
+        too_few_slots_ = true;
+        return false;
+    }
     Binding* const outer = scope_;
     bool legal = true;
     for (const dsl::NodeId clause : children(part(2))) {
         switch (node(clause).kind) {
             case dsl::NodeKind::Tune:
-                for (const dsl::NodeId tunable : children(clause)) declare_tunable(tunable, configuration);
+                for (const dsl::NodeId tunable : children(clause)) declare_tunable(tunable, configuration.tunables);
                 break;
             case dsl::NodeKind::Constant:
                 if (is_compile_time(child(clause, 1))) constant_statement(clause);
@@ -293,9 +293,9 @@ bool Lowerer::is_legal(const Configuration& configuration) {
     return legal;
 }
 
-void Lowerer::declare_tunable(dsl::NodeId tunable, const Configuration& configuration) {
+void Lowerer::declare_tunable(dsl::NodeId tunable, const std::map<std::string, ir::Scalar>& values) {
     const dsl::Node& declared = node(tunable);
-    declare(declared.text, Value::typed(configuration.at(std::string(declared.text))), declared.name_span);
+    declare(declared.text, Value::typed(values.at(std::string(declared.text))), declared.name_span);
 }
 
 void Lowerer::report_no_configuration() {
@@ -303,7 +303,10 @@ void Lowerer::report_no_configuration() {
     for (const auto& [where, count] : rejections_) {
         if (worst == dsl::kNoNode || count > rejections_[worst]) worst = where;
     }
-    if (worst == dsl::kNoNode) return;  // a choice was wrong, which has been said
+    if (worst == dsl::kNoNode) {  // a choice was wrong, which has been said, or:
+        if (too_few_slots_) error(diagnostics::kTooFewSlots, node(kernel_node_).name_span);
+        return;
+    }
     std::string known;
     list_constants(worst, known);
     error(diagnostics::kNoConfiguration, span(worst), text(worst), known.empty() ? known : " (" + known + ")");
@@ -322,10 +325,10 @@ void Lowerer::list_constants(dsl::NodeId id, std::string& list) const {
     }
 }
 
-std::vector<Lowerer::Configuration> Lowerer::all_configurations() {
-    std::vector<Configuration> all;
+std::vector<ir::Configuration> Lowerer::all_configurations() {
+    std::vector<ir::Configuration> all;
     if (!open_kernel()) return all;
-    each_configuration([&](const Configuration& configuration) {
+    each_configuration([&](const ir::Configuration& configuration) {
         all.push_back(configuration);
         return true;
     });

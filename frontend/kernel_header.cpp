@@ -27,8 +27,8 @@ bool Lowerer::open_kernel() {
 std::optional<Specialisation> Lowerer::run() {
     const std::size_t before = reporter_.errors();
     if (!open_kernel()) return std::nullopt;
-    std::optional<Configuration> chosen;
-    each_configuration([&](const Configuration& configuration) {
+    std::optional<ir::Configuration> chosen;
+    each_configuration([&](const ir::Configuration& configuration) {
         chosen = configuration;
         return false;
     });
@@ -36,7 +36,8 @@ std::optional<Specialisation> Lowerer::run() {
         report_no_configuration();
         return std::nullopt;
     }
-    result_.tunables = *chosen;
+    result_.tunables = chosen->tunables;
+    result_.kernel.schedule = chosen->schedule;
     bind_sizes();
     for (const dsl::NodeId clause : children(part(2))) lower_clause(clause);
     check_host_ops(0);

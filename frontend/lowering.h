@@ -6,6 +6,7 @@
 //   statements.cpp     declarations, assignment, return    control.cpp      loops and branches, var as SSA
 //   builtins_lower.cpp, reductions_lower.cpp, combining_lower.cpp, philox.cpp, messages_lower.cpp   builtins
 //   functions.cpp, deduction.cpp                           inlining, lifting, deduction
+//   schedule_choices.cpp  keys of schedules
 //   configuration.cpp  generics, tunables                  kernel_header.cpp  parameters, sizes, clauses, phases
 #pragma once
 
@@ -18,6 +19,7 @@
 #include <tuple>
 
 #include "frontend/diagnostics.h"
+#include "frontend/schedule.h"
 #include "frontend/specialise.h"
 #include "frontend/value.h"
 #include "ir/builder.h"
@@ -74,7 +76,7 @@ public:
 
     /// The specialisation, or nothing if there were errors.
     std::optional<Specialisation> run();
-    std::vector<std::map<std::string, ir::Scalar>> all_configurations();
+    std::vector<ir::Configuration> all_configurations();
     /// Lowers a function of the root file with representative arguments, for its messages only.
     void check_function(dsl::NodeId function);
 
@@ -458,10 +460,19 @@ private:
     bool generic_is_type(dsl::NodeId generic) const;
 
     // ---- configuration.cpp ----
-    using Configuration = std::map<std::string, ir::Scalar>;
     struct TunableChoices {
         std::string_view name;
         std::vector<ir::Scalar> choices;
+    };
+    struct KeyChoices {
+        std::string_view key;
+        std::vector<ir::ScheduleValue> choices;
+    };
+    struct Choices {
+        std::vector<TunableChoices> tunables;
+        std::vector<KeyChoices> keys;
+        /// The configuration of one choice each, those of tunables first.
+        ir::Configuration at(std::span<const std::size_t> places) const;
     };
     bool find_kernel();
     bool check_request();
@@ -474,18 +485,28 @@ private:
     /// Declares a generic with a value to check bodies with.
     std::optional<Value> representative(dsl::NodeId generic);
     GenericValue recorded(const Value& value) const;
-    std::vector<TunableChoices> tunable_choices();
-    /// Those of the most specific `schedule` block that names the tunable; empty if none does.
-    std::span<const dsl::NodeId> scheduled_choices(std::string_view tunable);
+    Choices all_choices();
     std::optional<ir::Scalar> tunable_value(dsl::NodeId choice);
-    /// Walks the product of the choices, the last tunable fastest, and calls `take` for each legal one until it says
-    /// false.
-    void each_configuration(const std::function<bool(const Configuration&)>& take);
-    bool is_legal(const Configuration& configuration);
+    /// Walks the product of the choices, the last one fastest, and calls `take` for each legal one until it says false.
+    void each_configuration(const std::function<bool(const ir::Configuration&)>& take);
+    bool is_legal(const ir::Configuration& configuration);
     void report_no_configuration();
     /// "GROUP is 48, D is 64": the constants that an expression names.
     void list_constants(dsl::NodeId expression, std::string& list) const;
-    void declare_tunable(dsl::NodeId tunable, const Configuration& configuration);
+    void declare_tunable(dsl::NodeId tunable, const std::map<std::string, ir::Scalar>& values);
+
+    // ---- schedule_choices.cpp ----
+    /// Those of the most specific matching `schedule` block that names the tunable or key; empty if none does.
+    std::span<const dsl::NodeId> scheduled_choices(std::string_view name);
+    bool declares_tunable(std::string_view name) const;
+    std::optional<std::int64_t> schedule_number(dsl::NodeId id, std::string_view what, std::int64_t lowest,
+                                                std::int64_t highest);
+    std::optional<ir::ScheduleValue> schedule_value(const ScheduleKey& key, dsl::NodeId id);
+    /// Of the keys that are given, and of those that matching blocks name.
+    std::vector<KeyChoices> key_choices();
+    /// The blocks of all targets, for their messages only.
+    void check_schedules();
+    bool check_requested_schedule();
 
     // ---- kernel_header.cpp ----
     /// An axis of a tensor parameter, for the passes that bind sizes.
@@ -543,6 +564,7 @@ private:
     std::deque<Lift> lifts_;
     std::map<std::pair<std::size_t, dsl::NodeId>, std::optional<Value>> file_constants_;  ///< nullopt: being computed
     std::map<dsl::NodeId, std::size_t> rejections_;  ///< configurations that a `where` refused
+    bool too_few_slots_ = false;                     ///< a configuration was refused for that
     std::size_t steps_ = 0;
 
     dsl::NodeId kernel_node_ = dsl::kNoNode;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "ir/configuration.h"
 
 namespace kiln::frontend {
 
@@ -29,6 +32,10 @@ std::string_view wider_target(std::string_view target);
 
 std::span<const ScheduleKey> schedule_keys();
 const ScheduleKey* find_schedule_key(std::string_view name);
+
+/// Why a host may not give a key this value on a target, as a predicate: "is a number from 1 to 16 and not 32"; empty
+/// if it may.
+std::string schedule_value_problem(const ScheduleKey& key, const ir::ScheduleValue& value, std::string_view target);
 
 /// Whether `target` is one of `targets` or belongs to one of these families. An empty list admits every target.
 bool admits_target(std::span<const std::string_view> targets, std::string_view target);

@@ -27,6 +27,7 @@ private:
     ParameterSignature parameter(NodeId id) const;
     SizeSignature size(NodeId id) const;
     void clause(NodeId id, KernelSignature& signature) const;
+    bool has_schedule(NodeId clauses, const KernelSignature& signature) const;
     std::string documentation(NodeId id) const;
     /// The text of a span, with every run of blanks and newlines as one blank.
     std::string written(Span span) const;
@@ -142,6 +143,19 @@ void Reader::clause(NodeId id, KernelSignature& signature) const {
     }
 }
 
+bool Reader::has_schedule(NodeId clauses, const KernelSignature& signature) const {
+    for (const NodeId clause : ast_.children_of(clauses)) {
+        if (ast_[clause].kind != NodeKind::Schedule) continue;
+        for (const NodeId setting : ast_.children_of(clause)) {
+            const bool is_tunable =
+                std::any_of(signature.tunables.begin(), signature.tunables.end(),
+                            [&](const auto& tunable) { return tunable.name == ast_[setting].text; });
+            if (!is_tunable) return true;
+        }
+    }
+    return false;
+}
+
 /// Marks the generics that some tensor parameter gives.
 void deduce(KernelSignature& signature) {
     for (GenericSignature& generic : signature.generics) {
@@ -166,6 +180,7 @@ KernelSignature Reader::kernel(NodeId id) const {
     }
     for (const NodeId each : ast_.children_of(parts[1])) result.parameters.push_back(parameter(each));
     for (const NodeId each : ast_.children_of(parts[2])) clause(each, result);
+    result.has_schedule = has_schedule(parts[2], result);
     deduce(result);
     return result;
 }

@@ -19,9 +19,9 @@ enum class GenericKind : std::uint8_t { Type, Value, Function };
 struct GenericSignature {
     std::string name;
     GenericKind kind = GenericKind::Type;
-    std::string type_text;   ///< as written: "float", "int", "fn(f32) -> f32"
+    std::string type_text;  ///< as written: "float", "int", "fn(f32) -> f32"
     bool has_default = false;
-    bool deducible = false;  ///< a tensor parameter's element type or plain size gives it
+    bool deducible = false;    ///< a tensor parameter's element type or plain size gives it
     std::string default_text;  ///< the default as written; empty if there is none
 };
 
@@ -51,7 +51,8 @@ struct KernelSignature {
     std::vector<GenericSignature> generics;
     std::vector<ParameterSignature> parameters;
     std::vector<TunableSignature> tunables;
-    std::string reference;  ///< kernel named by `reference`, as written; empty if there is none
+    bool has_schedule = false;  ///< some `schedule` block names a key that is no tunable
+    std::string reference;      ///< kernel named by `reference`, as written; empty if there is none
 };
 
 /// All kernels the root file declares, in order.

@@ -14,8 +14,8 @@ std::optional<Specialisation> specialise(const Program& program, const Request& 
     return Lowerer(program, request, reporter).run();
 }
 
-std::vector<std::map<std::string, ir::Scalar>> configurations(const Program& program, const Request& request,
-                                                              support::Diagnostics& diagnostics) {
+std::vector<ir::Configuration> configurations(const Program& program, const Request& request,
+                                              support::Diagnostics& diagnostics) {
     Reporter reporter(diagnostics);
     return Lowerer(program, request, reporter).all_configurations();
 }

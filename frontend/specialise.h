@@ -23,30 +23,31 @@ using GenericValue = std::variant<ir::ScalarType, ir::Scalar, FunctionName>;
 /// What the host knows about one parameter when it asks for a specialisation.
 struct ParameterRequest {
     bool present = true;
-    std::optional<ir::ScalarType> element;          ///< of a tensor argument: deduces generic types
-    std::optional<ir::Shape> sizes;                  ///< of a tensor argument: deduces compile-time sizes
+    std::optional<ir::ScalarType> element;  ///< of a tensor argument: deduces generic types
+    std::optional<ir::Shape> sizes;         ///< of a tensor argument: deduces compile-time sizes
     ir::TensorFacts facts;
 };
 
 /// A request for one specialisation. Everything in it is part of the cache key.
 struct Request {
     std::string kernel;
-    std::map<std::string, GenericValue> generics;   ///< given by the host; the rest is deduced or takes its default
-    std::map<std::string, ir::Scalar> tunables;     ///< the rest takes the default configuration
+    std::map<std::string, GenericValue> generics;  ///< given by the host; the rest is deduced or takes its default
+    std::map<std::string, ir::Scalar> tunables;    ///< the rest takes the default configuration
+    ir::Schedule schedule;                         ///< given keys; the rest likewise
     std::map<std::string, ParameterRequest> parameters;  ///< missing: present, nothing known
-    std::vector<std::string> targets = {"cpu"};     ///< names that `schedule` blocks match, least specific first
+    std::vector<std::string> targets = {"cpu"};          ///< names that `schedule` blocks match, least specific first
     std::int64_t units = 1;
     bool fits_32_bits = false;
 };
 
-/// A specialised kernel with what the host needs beside the IR.
+/// A specialised kernel, which holds its schedule, with what the host needs beside the IR.
 struct Specialisation {
     ir::Kernel kernel;
-    std::map<std::string, GenericValue> generics;    ///< all of them, as chosen
-    std::map<std::string, ir::Scalar> tunables;      ///< all of them, as chosen
-    std::string reference;                           ///< empty if there is none
+    std::map<std::string, GenericValue> generics;          ///< all of them, as chosen
+    std::map<std::string, ir::Scalar> tunables;            ///< all of them, as chosen
+    std::string reference;                                 ///< empty if there is none
     std::optional<double> relative_bound, absolute_bound;  ///< of `within`, evaluated
-    std::map<std::string, ir::Scalar> defaults;      ///< values of scalar parameters that have one
+    std::map<std::string, ir::Scalar> defaults;            ///< values of scalar parameters that have one
 };
 
 /// Specialises. On errors (in `diagnostics`) returns nothing. The default configuration is the first, in the order of
@@ -55,9 +56,10 @@ struct Specialisation {
 std::optional<Specialisation> specialise(const Program& program, const Request& request,
                                          support::Diagnostics& diagnostics);
 
-/// Every configuration that meets the `where` clauses, in the order above, the default first.
-std::vector<std::map<std::string, ir::Scalar>> configurations(const Program& program, const Request& request,
-                                                              support::Diagnostics& diagnostics);
+/// Every configuration that meets the `where` clauses, in the order above, the default first: of tunables, and of the
+/// keys that matching `schedule` blocks name.
+std::vector<ir::Configuration> configurations(const Program& program, const Request& request,
+                                              support::Diagnostics& diagnostics);
 
 /// Checks the bodies of every kernel and function of the root file that can be checked without a host: each kernel is
 /// specialised with representative generics (the first admitted type, small sizes). For `kiln check`.

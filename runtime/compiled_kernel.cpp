@@ -34,6 +34,10 @@ std::string request_key(const frontend::Program& program, const frontend::Reques
         key.add(name);
         key.add(value.bits);
     }
+    for (const auto& [name, value] : request.schedule) {
+        key.add(name);
+        key.add(ir::to_string(value));
+    }
     for (const auto& [name, parameter] : request.parameters) {
         key.add(name);
         key.add(parameter.present);
@@ -105,7 +109,7 @@ LaunchInfo make_info(const frontend::Specialisation& specialisation, const std::
     info.source = source;
     info.key = key;
     for (const auto& [name, value] : specialisation.generics) info.generics[name] = to_string(value);
-    for (const auto& [name, value] : specialisation.tunables) info.tunables[name] = ir::to_string(value);
+    info.tunables = ir::Configuration{specialisation.tunables, specialisation.kernel.schedule}.spelled();
     return info;
 }
 

@@ -43,10 +43,10 @@ std::string origin_of(const StoredMatch& match) {
 
 }  // namespace
 
-bool ConfigurationChooser::is_legal(const std::map<std::string, ir::Scalar>& tunables) const {
+bool ConfigurationChooser::is_legal(const ir::Configuration& configuration) const {
     support::Diagnostics ignored;
     const auto legal = frontend::configurations(program_, request_, ignored);
-    return std::find(legal.begin(), legal.end(), tunables) != legal.end();
+    return std::find(legal.begin(), legal.end(), configuration) != legal.end();
 }
 
 std::optional<ConfigurationChoice> ConfigurationChooser::pinned() const {
@@ -55,12 +55,12 @@ std::optional<ConfigurationChoice> ConfigurationChooser::pinned() const {
     if (pin == nullptr) return std::nullopt;
     const std::string place = fmt::format("{}:{}", lock->path(), pin->line);
     std::string reason;
-    auto tunables = to_tunables(signature_, pin->configuration, backend_.units(), reason);
-    if (!tunables) {
+    auto parsed = parse_configuration(signature_, pin->configuration, backend_.units(), reason);
+    if (!parsed) {
         throw Error(ErrorKind::user, fmt::format("{}: the configuration pinned for `{}` is not one of its: {}", place,
                                                  signature_.name, reason));
     }
-    return ConfigurationChoice{LaunchInfo::Choice::pinned, std::move(*tunables), place, {}};
+    return ConfigurationChoice{LaunchInfo::Choice::pinned, std::move(*parsed), place, {}};
 }
 
 std::optional<ConfigurationChoice> ConfigurationChooser::stored(TuningStore& store) const {
@@ -69,9 +69,9 @@ std::optional<ConfigurationChoice> ConfigurationChooser::stored(TuningStore& sto
         if (match == nullptr) return std::nullopt;
         const Configuration& configuration = match->measurement.configuration;
         std::string reason;
-        auto tunables = to_tunables(signature_, configuration, backend_.units(), reason);
-        if (tunables && is_legal(*tunables)) {
-            return ConfigurationChoice{choice_of(match->kind), std::move(*tunables), origin_of(*match), configuration};
+        auto parsed = parse_configuration(signature_, configuration, backend_.units(), reason);
+        if (parsed && is_legal(*parsed)) {
+            return ConfigurationChoice{choice_of(match->kind), std::move(*parsed), origin_of(*match), configuration};
         }
         store.drop(problem_, device_, configuration);
     }
@@ -82,9 +82,9 @@ std::optional<ConfigurationChoice> ConfigurationChooser::modelled() const {
     const std::shared_ptr<const ConfigurationModel> model = installed_model();
     if (model == nullptr) return std::nullopt;
     try {
-        auto tunables = model->choose(program_, request_, problem_, backend_);
-        if (!tunables) return std::nullopt;
-        return ConfigurationChoice{LaunchInfo::Choice::model, std::move(*tunables), "", {}};
+        auto chosen = model->choose(program_, request_, problem_, backend_);
+        if (!chosen) return std::nullopt;
+        return ConfigurationChoice{LaunchInfo::Choice::model, std::move(*chosen), "", {}};
     } catch (const Error&) {
         return std::nullopt;
     } catch (const support::InternalError&) {

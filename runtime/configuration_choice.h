@@ -16,9 +16,9 @@ namespace kiln::runtime {
 
 struct ConfigurationChoice {
     LaunchInfo::Choice choice = LaunchInfo::Choice::by_default;
-    std::map<std::string, ir::Scalar> tunables;  ///< all of them, or none: the default
-    std::string from;                            ///< LaunchInfo::chosen_from
-    Configuration stored;                        ///< as the store has it, to drop it if it turns out not to work
+    ir::Configuration configuration;  ///< all of it, or empty: the default
+    std::string from;                 ///< LaunchInfo::chosen_from
+    Configuration stored;             ///< as the store has it, to drop it if it turns out not to work
 };
 
 /// Asks for one launch. Refers to what it is given.
@@ -41,7 +41,7 @@ public:
     std::optional<ConfigurationChoice> modelled() const;
 
 private:
-    bool is_legal(const std::map<std::string, ir::Scalar>& tunables) const;
+    bool is_legal(const ir::Configuration& configuration) const;
 
     const frontend::Program& program_;
     const frontend::KernelSignature& signature_;

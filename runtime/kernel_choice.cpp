@@ -40,8 +40,8 @@ std::shared_ptr<PreparedState> KernelState::try_choice(const ConfigurationChoice
 
 std::shared_ptr<PreparedState> KernelState::choose_and_prepare(const Checksum& key, const DeviceBackend& backend,
                                                                Matched matched) {
-    if (!tunables_.empty()) return try_choice({LaunchInfo::Choice::given, tunables_, "", {}}, key, backend, matched);
-    if (signature_->tunables.empty()) return try_choice({}, key, backend, matched);
+    if (!given_.empty()) return try_choice({LaunchInfo::Choice::given, given_, "", {}}, key, backend, matched);
+    if (signature_->tunables.empty() && !signature_->has_schedule) return try_choice({}, key, backend, matched);
     ProblemParts parts{request(backend, matched), {}, describe_device(backend)};
     parts.problem = describe_problem(module_->program(), *signature_, parts.request, matched);
     const ConfigurationChooser chooser(module_->program(), *signature_, parts.request, parts.problem, parts.device,
@@ -116,7 +116,7 @@ CapturedLaunch KernelState::captured_launch(const DeviceBackend& backend, Matche
     launch.kernel = signature_->name;
     launch.device = backend.name();
     for (const auto& [name, value] : generics_) launch.generics[name] = to_string(value);
-    for (const auto& [name, value] : tunables_) launch.tunables[name] = ir::to_string(value);
+    launch.tunables = given_.spelled();
     for (std::size_t i = 0; i < matched.size(); ++i) {
         const std::string& name = signature_->parameters[i].name;
         if (matched[i] == nullptr) continue;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "frontend/schedule.h"
 #include "runtime/standard_library.h"
 
 namespace kiln::runtime {
@@ -35,6 +36,15 @@ frontend::FileReader with_standard_library(frontend::FileReader reader) {
         if (const auto text = standard_library_text(path)) return std::string(*text);
         return reader(path);
     };
+}
+
+Generic parse_generic(const ModuleState& module, const std::string& kernel, const std::string& name,
+                      const std::string& text) {
+    if (const auto value = frontend::parse_generic(module.program(), kernel, name, text)) {
+        return to_generic(name, *value);
+    }
+    if (frontend::find_schedule_key(name) != nullptr) return {name, text};
+    throw Error(ErrorKind::user, fmt::format("`{}` of `{}` cannot be `{}`", name, kernel, text));
 }
 
 Generic to_generic(const std::string& name, const frontend::GenericValue& value) {
@@ -90,6 +100,18 @@ KernelState::KernelState(std::shared_ptr<const ModuleState> module, const std::s
     for (const Generic& generic : generics) add_generic(generic);
 }
 
+namespace {
+
+ir::ScheduleValue to_schedule_value(const Generic& given) {
+    if (const auto* number = std::get_if<std::int64_t>(&given.value)) return ir::ScheduleValue::number(*number);
+    if (const bool* truth = std::get_if<bool>(&given.value)) return {*truth ? "true" : "false", {}};
+    const auto* text = std::get_if<std::string>(&given.value);
+    if (auto value = text == nullptr ? std::nullopt : ir::parse_schedule_value(*text)) return std::move(*value);
+    throw Error(ErrorKind::user, fmt::format("`{}` takes a number, or a word of the schedule", given.name));
+}
+
+}  // namespace
+
 void KernelState::add_generic(const Generic& given) {
     std::vector<std::string_view> names;
     for (const frontend::GenericSignature& generic : signature_->generics) {
@@ -117,7 +139,11 @@ void KernelState::add_generic(const Generic& given) {
         names.push_back(tunable.name);
         if (tunable.name != given.name) continue;
         const bool is_truth = std::holds_alternative<bool>(given.value);
-        tunables_[given.name] = to_scalar(given.name, is_truth ? "bool" : "int", given.value);
+        given_.tunables[given.name] = to_scalar(given.name, is_truth ? "bool" : "int", given.value);
+        return;
+    }
+    if (frontend::find_schedule_key(given.name) != nullptr) {
+        given_.schedule[given.name] = to_schedule_value(given);
         return;
     }
     throw unknown_name(fmt::format("`{}` has no generic or tunable", signature_->name), given.name, names);
@@ -127,7 +153,8 @@ frontend::Request KernelState::base_request() const {
     frontend::Request request;
     request.kernel = signature_->name;
     request.generics = generics_;
-    request.tunables = tunables_;
+    request.tunables = given_.tunables;
+    request.schedule = given_.schedule;
     return request;
 }
 
@@ -143,7 +170,7 @@ frontend::Request KernelState::request(const DeviceBackend& backend, std::span<c
 KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend, Matched matched,
                                                    const ConfigurationChoice& choice, bool& was_cold) {
     std::string key = backend.name() + "/" + argument_key(*signature_, matched);
-    for (const auto& [name, value] : choice.tunables) key += fmt::format(";{}={}", name, value.as_int64());
+    key += ";" + ir::to_string(choice.configuration);
     std::promise<Compiled> promise;
     {
         std::unique_lock lock(mutex_);
@@ -157,7 +184,10 @@ KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend,
     was_cold = true;
     try {
         frontend::Request asked = request(backend, matched);
-        if (!choice.tunables.empty()) asked.tunables = choice.tunables;
+        if (!choice.configuration.empty()) {
+            asked.tunables = choice.configuration.tunables;
+            asked.schedule = choice.configuration.schedule;
+        }
         Compiled compiled = compile_kernel(module_->program(), asked, backend, module_->cache());
         promise.set_value(compiled);
         return compiled;
@@ -191,7 +221,8 @@ std::shared_ptr<PreparedState> KernelState::prepare(const DeviceBackend& backend
             return bind(*selection, backend, matched, false);
         } catch (const Error&) {
             // Numbers, too, may decide whether a configuration is legal: what was chosen for others is not insisted on.
-            if (selection->choice == LaunchInfo::Choice::given || selection->choice == LaunchInfo::Choice::by_default) throw;
+            if (selection->choice == LaunchInfo::Choice::given || selection->choice == LaunchInfo::Choice::by_default)
+                throw;
         }
     }
     return choose_and_prepare(key, backend, matched);

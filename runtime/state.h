@@ -41,6 +41,9 @@ frontend::FileReader with_standard_library(frontend::FileReader reader);
 
 /// A value of the frontend as a host would give it.
 Generic to_generic(const std::string& name, const frontend::GenericValue& value);
+/// A generic, tunable or schedule key given as text. Throws Error(user) for a text that is no value of it.
+Generic parse_generic(const ModuleState& module, const std::string& kernel, const std::string& name,
+                      const std::string& text);
 
 /// How a launch came by its code, for LaunchInfo.
 struct LaunchOrigin {
@@ -123,7 +126,7 @@ private:
     std::shared_ptr<const ModuleState> module_;
     const frontend::KernelSignature* signature_;
     std::map<std::string, frontend::GenericValue> generics_;
-    std::map<std::string, ir::Scalar> tunables_;
+    ir::Configuration given_;
     std::mutex mutex_;
     std::unordered_map<std::string, std::shared_future<Compiled>> compiled_;
     SelectionMemo<Selection> selections_;  ///< by launch and device

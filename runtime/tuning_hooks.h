@@ -17,13 +17,12 @@ class ModuleState;
 class ConfigurationModel {
 public:
     virtual ~ConfigurationModel() = default;
-    /// The tunables that the model expects to be fastest, all of them; nothing if it cannot tell. `request` has no
-    /// tunables. Called once for each kernel handle and problem, on the launching thread, by any threads at once; an
-    /// Error it throws means "cannot tell".
-    virtual std::optional<std::map<std::string, ir::Scalar>> choose(const frontend::Program& program,
-                                                                    const frontend::Request& request,
-                                                                    const TuningProblem& problem,
-                                                                    const DeviceBackend& backend) const = 0;
+    /// The configuration that the model expects to be fastest, all of it; nothing if it cannot tell. `request` has
+    /// none. Called once for each kernel handle and problem, on the launching thread, by any threads at once; an Error
+    /// it throws means "cannot tell".
+    virtual std::optional<ir::Configuration> choose(const frontend::Program& program, const frontend::Request& request,
+                                                    const TuningProblem& problem,
+                                                    const DeviceBackend& backend) const = 0;
 };
 
 /// A launch for which no measurement of exactly this problem is stored.

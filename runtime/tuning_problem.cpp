@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "frontend/schedule.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/key.h"
 
@@ -205,45 +206,60 @@ TunedValue to_tuned_value(const frontend::TunableSignature& tunable, const ir::S
     return tuned;
 }
 
-Configuration to_configuration(const frontend::KernelSignature& signature,
-                               const std::map<std::string, ir::Scalar>& tunables, std::int64_t units) {
-    Configuration configuration;
+Configuration to_configuration(const frontend::KernelSignature& signature, const ir::Configuration& configuration,
+                               std::int64_t units) {
+    Configuration stored;
     for (const frontend::TunableSignature& tunable : signature.tunables) {
-        const auto found = tunables.find(tunable.name);
-        if (found != tunables.end()) configuration[tunable.name] = to_tuned_value(tunable, found->second, units);
+        const auto found = configuration.tunables.find(tunable.name);
+        if (found != configuration.tunables.end()) {
+            stored[tunable.name] = to_tuned_value(tunable, found->second, units);
+        }
     }
-    return configuration;
+    for (const auto& [key, value] : configuration.schedule) stored[key] = {ir::to_string(value), ""};
+    return stored;
 }
 
-std::optional<std::map<std::string, ir::Scalar>> to_tunables(const frontend::KernelSignature& signature,
-                                                             const Configuration& configuration, std::int64_t units,
-                                                             std::string& reason) {
-    std::map<std::string, ir::Scalar> tunables;
-    for (const auto& [name, choice] : configuration) {
-        const bool is_known = std::any_of(signature.tunables.begin(), signature.tunables.end(),
-                                          [&](const auto& tunable) { return tunable.name == name; });
-        if (!is_known) {
-            reason = fmt::format("`{}` has no tunable `{}`", signature.name, name);
-            return std::nullopt;
-        }
-        if (choice.value == "true" || choice.value == "false") {
-            tunables[name] = ir::Scalar::boolean(choice.value == "true");
-            continue;
-        }
-        const auto value =
-            choice.expression.empty() ? evaluate_units(choice.value, units) : evaluate_units(choice.expression, units);
-        if (!value) {
+namespace {
+
+std::optional<ir::Scalar> tunable_value(const TunedValue& choice, std::int64_t units) {
+    if (choice.value == "true" || choice.value == "false") return ir::Scalar::boolean(choice.value == "true");
+    const auto value = evaluate_units(choice.expression.empty() ? choice.value : choice.expression, units);
+    if (!value) return std::nullopt;
+    return ir::Scalar::integer(ir::kInt, *value);
+}
+
+}  // namespace
+
+std::optional<ir::Configuration> parse_configuration(const frontend::KernelSignature& signature,
+                                                     const Configuration& stored, std::int64_t units,
+                                                     std::string& reason) {
+    ir::Configuration configuration;
+    for (const auto& [name, choice] : stored) {
+        const bool is_tunable = std::any_of(signature.tunables.begin(), signature.tunables.end(),
+                                            [&](const auto& tunable) { return tunable.name == name; });
+        if (is_tunable) {
+            if (const auto value = tunable_value(choice, units)) {
+                configuration.tunables[name] = *value;
+                continue;
+            }
             reason = fmt::format("`{}` is no value of the tunable `{}`", choice.value, name);
-            return std::nullopt;
+        } else if (frontend::find_schedule_key(name) != nullptr) {
+            if (auto value = ir::parse_schedule_value(choice.value)) {
+                configuration.schedule[name] = std::move(*value);
+                continue;
+            }
+            reason = fmt::format("`{}` is no value of the schedule key `{}`", choice.value, name);
+        } else {
+            reason = fmt::format("`{}` has no tunable `{}`", signature.name, name);
         }
-        tunables[name] = ir::Scalar::integer(ir::kInt, *value);
+        return std::nullopt;
     }
     for (const frontend::TunableSignature& tunable : signature.tunables) {
-        if (tunables.contains(tunable.name)) continue;
+        if (configuration.tunables.contains(tunable.name)) continue;
         reason = fmt::format("the tunable `{}` has no value", tunable.name);
         return std::nullopt;
     }
-    return tunables;
+    return configuration;
 }
 
 }  // namespace kiln::runtime

@@ -31,13 +31,14 @@ std::optional<std::int64_t> evaluate_units(std::string_view expression, std::int
 /// The stored form of a tunable's value: with the choice's text where that uses `units()` and has this value.
 TunedValue to_tuned_value(const frontend::TunableSignature& tunable, const ir::Scalar& value, std::int64_t units);
 /// The stored form of a configuration as frontend::configurations() gives it.
-Configuration to_configuration(const frontend::KernelSignature& signature,
-                               const std::map<std::string, ir::Scalar>& tunables, std::int64_t units);
+Configuration to_configuration(const frontend::KernelSignature& signature, const ir::Configuration& configuration,
+                               std::int64_t units);
 
-/// The tunables of a stored configuration. Nothing, with the reason, if it is not one of this kernel: a tunable that is
-/// missing or unknown, or a value that is no number.
-std::optional<std::map<std::string, ir::Scalar>> to_tunables(const frontend::KernelSignature& signature,
-                                                             const Configuration& configuration, std::int64_t units,
-                                                             std::string& reason);
+/// What a stored configuration says. Nothing, with the reason, if it is not one of this kernel: a tunable that is
+/// missing, a name that is neither tunable nor schedule key, a value that is none. Keys of the schedule that it does
+/// not name are left to their default.
+std::optional<ir::Configuration> parse_configuration(const frontend::KernelSignature& signature,
+                                                     const Configuration& stored, std::int64_t units,
+                                                     std::string& reason);
 
 }  // namespace kiln::runtime

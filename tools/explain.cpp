@@ -36,7 +36,7 @@ bool is_timed(const std::optional<runtime::Measurement>& row) {
 }
 
 Explained explain_one(const runtime::CapturedLaunch& launch, bool wide) {
-    Explained result{launch, autotune::make_task(load_module(launch.file), launch, {wide, 1, {}}), {}, {}, {}, 0};
+    Explained result{launch, autotune::make_task(load_module(launch.file), launch, {.wide = wide}), {}, {}, {}, 0};
     const autotune::Task& task = result.task;
     const auto store = runtime::tuning_store();
     result.rows.resize(task.stored.size());

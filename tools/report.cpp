@@ -34,7 +34,7 @@ std::optional<Roofline> roofline_of(const runtime::Measurement& row) {
         launch->generics = row.problem.generics;
         const auto backend = Device::open(row.device.name).stream().backend();
         const autotune::Candidates candidates =
-            autotune::make_candidates(*autotune::kernel_of(module, *launch), *launch, *backend, {false, true});
+            autotune::make_candidates(*autotune::kernel_of(module, *launch), *launch, *backend, {.most = 1});
         const codegen::configure::CpuMachine machine = autotune::machine_of(*backend, true);
         const auto& first =
             *std::find_if(candidates.list.begin(), candidates.list.end(),

@@ -197,11 +197,7 @@ std::shared_ptr<runtime::KernelState> make_kernel(const KernelOptions& options) 
     const frontend::KernelSignature& signature = module->find(options.kernel);
     std::vector<Generic> generics;
     for (const auto& [name, text] : assignments(options.definitions, "-D")) {
-        const auto value = frontend::parse_generic(module->program(), options.kernel, name, text);
-        if (!value) {
-            throw user_error(fmt::format("`{}` of `{}` cannot be `{}`", name, options.kernel, text));
-        }
-        generics.push_back(runtime::to_generic(name, *value));
+        generics.push_back(runtime::parse_generic(*module, options.kernel, name, text));
     }
     for (const frontend::GenericSignature& generic : signature.generics) {
         const bool given = std::any_of(generics.begin(), generics.end(),

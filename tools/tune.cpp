@@ -19,9 +19,16 @@ using Json = nlohmann::json;
 constexpr std::size_t kPatience = 24;
 constexpr double kDefaultSeconds = 60;
 
+const std::map<std::string, autotune::NumericsWanted> kNumerics = {
+    {"any", autotune::NumericsWanted::Any},
+    {"ordered", autotune::NumericsWanted::Ordered},
+    {"unordered", autotune::NumericsWanted::Unordered},
+    {"same-as-default", autotune::NumericsWanted::SameAsDefault}};
+
 struct TuneCommand : KernelOptions {
     std::vector<std::string> problems;  ///< --size, one text an occurrence
     std::string budget, shard = "0/1", from, store, worker;
+    autotune::NumericsWanted numerics = autotune::NumericsWanted::Any;
     std::int64_t trials = -1;
     double trial_seconds = 30;
     bool exhaustive = false, wide = false, cold = false;
@@ -75,6 +82,7 @@ Json to_json(const runtime::Measurement& row) {
                  {"seconds", row.seconds},
                  {"spread_seconds", row.spread_seconds},
                  {"runs", row.runs},
+                 {"numerics", runtime::numerics_name(row.numerics)},
                  {"contended", row.contended}};
     if (!row.reason.empty()) json["reason"] = row.reason;
     return json;
@@ -87,6 +95,7 @@ Json to_json(const Tuned& tuned) {
     Json json = {{"problem", title(tuned.launch)},
                  {"space", result.space},
                  {"excluded", result.excluded},
+                 {"other_numerics", tuned.task.candidates.other_numerics},
                  {"trials", result.trials},
                  {"remembered", result.remembered},
                  {"failed", result.failed},
@@ -102,6 +111,9 @@ void print(const Tuned& tuned) {
     const autotune::TuneResult& result = tuned.result;
     fmt::print("{}\n  space     {} configurations{}\n", title(tuned.launch), result.space,
                result.excluded == 0 ? "" : fmt::format(", {} of them excluded by computation", result.excluded));
+    if (const std::size_t left_out = tuned.task.candidates.other_numerics; left_out > 0) {
+        fmt::print("  left out  {} configurations of the other numerics class\n", left_out);
+    }
     fmt::print("  trials    {} in {:.1f} s, {} of them remembered{}\n", result.trials, result.wall_seconds,
                result.remembered, result.ended_early ? "; ended early, since nothing better was found any more" : "");
     if (result.best) {
@@ -167,7 +179,7 @@ void use_store(const std::string& file) {
 
 Tuned tune_one(const runtime::CapturedLaunch& launch, const TuneCommand& command,
                const autotune::TuneOptions& options) {
-    autotune::TaskOptions task_options{command.wide, command.seed, {}};
+    autotune::TaskOptions task_options{command.wide, command.numerics, command.seed, {}};
     task_options.measure.cold = command.cold;
     const auto module = load_module(launch.file);
     if (!launch.identity.empty() && launch.identity != runtime::kernel_identity(module->program(), launch.kernel)) {
@@ -220,6 +232,10 @@ void add_tune(CLI::App& program, Action& action) {
         ->check(CLI::NonNegativeNumber);
     command->add_flag("--exhaustive", options->exhaustive, "try everything");
     command->add_flag("--wide", options->wide, "also what `schedule` leaves out of the choices of `tune`");
+    command
+        ->add_option("--numerics", options->numerics,
+                     "only configurations of one numerics class: any, ordered, unordered, same-as-default (any)")
+        ->transform(CLI::CheckedTransformer(kNumerics));
     command->add_flag("--cold", options->cold, "empty the caches before each run");
     command->add_option("--shard", options->shard, "a part of the space, from 0: 3/8");
     command->add_option("--from", options->from, "captured launches, in place of FILE, KERNEL and --size");

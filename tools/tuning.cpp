@@ -183,9 +183,11 @@ Json to_json(const Group& group) {
 }
 
 void print(const Group& group) {
-    const std::string best = group.best == nullptr ? "nothing verified by this build"
-                                                   : fmt::format("{:.4f} ms  {}", group.best->measurement.seconds * 1e3,
-                                                                 to_string(group.best->measurement.configuration));
+    const std::string best = group.best == nullptr
+                                 ? "nothing verified by this build"
+                                 : fmt::format("{:.4f} ms  {}  {}", group.best->measurement.seconds * 1e3,
+                                               to_string(group.best->measurement.configuration),
+                                               numerics_name(group.best->measurement.numerics));
     fmt::print("{} {} {} on {} ({} units): {} rows; {}\n", group.first->problem.name,
                assignments(group.first->problem.generics), assignments(group.first->problem.sizes),
                group.first->device.name, group.first->device.units, group.rows, best);
@@ -218,9 +220,9 @@ int show(const TuningOptions& options) {
     for (const Group& group : groups) print(group);
     if (!options.all) return kSuccess;
     for (const Measurement& row : rows) {
-        fmt::print("{} {}  {}  {:.4f} ms ± {:.4f}  {}{}{}\n", row.problem.name, assignments(row.problem.sizes),
+        fmt::print("{} {}  {}  {:.4f} ms ± {:.4f}  {}  {}{}{}\n", row.problem.name, assignments(row.problem.sizes),
                    runtime::verdict_name(row.verdict), row.seconds * 1e3, row.spread_seconds * 1e3,
-                   to_string(row.configuration), row.contended ? "  (contended)" : "",
+                   to_string(row.configuration), numerics_name(row.numerics), row.contended ? "  (contended)" : "",
                    row.reason.empty() ? "" : "  " + row.reason);
     }
     return kSuccess;

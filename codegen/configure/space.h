@@ -11,15 +11,12 @@
 
 namespace kiln::codegen::configure {
 
-/// A value for every tunable of a kernel.
-using Configuration = std::map<std::string, ir::Scalar>;
+using ir::Configuration;
 
-/// "BK=32, BM=64": the same text for the same configuration, everywhere.
-std::string to_string(const Configuration& configuration);
-
-struct Tunable {
+/// A tunable, or a key of the schedule.
+struct Dimension {
     std::string name;
-    std::vector<ir::Scalar> choices;  ///< in the order of the declaration
+    std::vector<std::string> choices;  ///< in the order of the declaration, as the language spells them
 };
 
 /// The configurations that meet a kernel's conditions. Each is there once; the first is the default.
@@ -28,25 +25,29 @@ public:
     /// Choices are taken in the order in which they first occur.
     explicit Space(std::vector<Configuration> configurations);
 
-    const std::vector<Tunable>& tunables() const { return tunables_; }
+    const std::vector<Dimension>& dimensions() const { return dimensions_; }
     const std::vector<Configuration>& configurations() const { return configurations_; }
     std::size_t size() const { return configurations_.size(); }
     const Configuration& operator[](std::size_t index) const { return configurations_[index]; }
-    /// Place of each tunable's value among its choices.
+    /// Place of each dimension's value among its choices.
     const std::vector<std::size_t>& places(std::size_t index) const { return places_[index]; }
     std::optional<std::size_t> find(const Configuration& configuration) const;
     /// How many there would be without conditions.
     std::uint64_t unconditioned_size() const;
 
-    /// Configurations that differ in one tunable, whose places lie at most `reach` apart; nearest first.
+    /// Configurations that differ in one dimension, whose places lie at most `reach` apart; nearest first.
     std::vector<std::size_t> neighbours(std::size_t index, std::size_t reach) const;
 
 private:
-    std::vector<Tunable> tunables_;
+    std::vector<Dimension> dimensions_;
     std::vector<Configuration> configurations_;
     std::vector<std::vector<std::size_t>> places_;
     std::map<std::string, std::size_t> index_;
 };
+
+/// Whether two launches of a kernel may give other sums: float atomics add in whatever order programs come. Only ops
+/// that some block lists count.
+bool sums_in_any_order(const ir::Kernel& kernel);
 
 /// What a target can take of one program.
 struct Limits {

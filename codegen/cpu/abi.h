@@ -20,7 +20,7 @@ struct LaunchFrame {
     const std::uint64_t* values;
 };
 
-/// Runs programs [first, last) of a phase; program numbers count with the last grid axis fastest. `grid` holds the
+/// Runs programs [first, last) of a phase; program numbers count as ir::program_offsets() has it. `grid` holds the
 /// number of programs along each axis. `scratch` is PhaseCode::scratch_bytes of memory private to the calling thread,
 /// aligned to 64 bytes and undefined at the start.
 using PhaseFunction = void (*)(const LaunchFrame* frame, const std::int64_t* grid, std::int64_t first,

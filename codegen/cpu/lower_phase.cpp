@@ -48,6 +48,9 @@ private:
     void load_scalar(ir::ValueId value);
     void emit_programs();
     void emit_offsets(llvm::Value* program);
+    void emit_offset(std::size_t axis, llvm::Value* place);
+    llvm::Value* emit_group(llvm::Value* program, llvm::Value* group);
+    llvm::Value* program_count(std::size_t axis);
 
     void emit_block(ir::BlockId block);
     void emit_op(ir::OpId op);
@@ -213,20 +216,52 @@ void PhaseLowering::emit_programs() {
     builder_.CreateRetVoid();
 }
 
+/// In the order of ir::grid_group(), which is the definition.
 void PhaseLowering::emit_offsets(llvm::Value* program) {
-    llvm::Type* index = builder_.getInt64Ty();
-    const std::vector<ir::ValueId>& arguments = kernel_[phase_.block].arguments;
-    for (std::size_t axis = phase_.axes.size(); axis-- > 0;) {
+    std::size_t axis = phase_.axes.size();
+    const auto order = kernel_.schedule.find("grid_order");
+    const bool columns = order != kernel_.schedule.end() && order->second.word == "columns";
+    const bool grouped = order != kernel_.schedule.end() && order->second.word == "grouped";
+    if (axis >= 2 && (columns || grouped)) {
+        program = emit_group(program, grouped ? builder_.getInt64(order->second.numbers.front()) : nullptr);
+        axis -= 2;
+    }
+    while (axis-- > 0) {
         llvm::Value* along = program;
         if (axis > 0) {
-            llvm::Value* address = builder_.CreateConstGEP1_64(index, function_->getArg(kGridArgument), axis);
-            llvm::Value* count = builder_.CreateLoad(index, address, "programs");
+            llvm::Value* count = program_count(axis);
             along = builder_.CreateURem(program, count);
             program = builder_.CreateUDiv(program, count);
         }
-        llvm::Value* offset = builder_.CreateMul(along, state_.scalar(phase_.axes[axis].step));
-        set(arguments[axis], builder_.CreateAdd(offset, state_.scalar(phase_.axes[axis].lower)));
+        emit_offset(axis, along);
     }
+}
+
+llvm::Value* PhaseLowering::program_count(std::size_t axis) {
+    llvm::Type* index = builder_.getInt64Ty();
+    llvm::Value* address = builder_.CreateConstGEP1_64(index, function_->getArg(kGridArgument), axis);
+    return builder_.CreateLoad(index, address, "programs");
+}
+
+void PhaseLowering::emit_offset(std::size_t axis, llvm::Value* place) {
+    llvm::Value* offset = builder_.CreateMul(place, state_.scalar(phase_.axes[axis].step));
+    set(kernel_[phase_.block].arguments[axis], builder_.CreateAdd(offset, state_.scalar(phase_.axes[axis].lower)));
+}
+
+/// Offsets along the last two axes, of which `group` places of the first stand together (null: all of them). Returns
+/// the number that is left for the axes before.
+llvm::Value* PhaseLowering::emit_group(llvm::Value* program, llvm::Value* group) {
+    const std::size_t last = phase_.axes.size() - 1;
+    llvm::Value *rows = program_count(last - 1), *columns = program_count(last);
+    group = group == nullptr ? rows : builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, group, rows);
+    llvm::Value* plane = builder_.CreateMul(rows, columns);
+    llvm::Value* within = builder_.CreateURem(program, plane);
+    llvm::Value* first = builder_.CreateMul(builder_.CreateUDiv(within, builder_.CreateMul(group, columns)), group);
+    llvm::Value* height = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, group, builder_.CreateSub(rows, first));
+    llvm::Value* rest = builder_.CreateSub(within, builder_.CreateMul(first, columns));
+    emit_offset(last - 1, builder_.CreateAdd(first, builder_.CreateURem(rest, height)));
+    emit_offset(last, builder_.CreateUDiv(rest, height));
+    return builder_.CreateUDiv(program, plane);
 }
 
 void PhaseLowering::set(ir::ValueId value, llvm::Value* scalar) {

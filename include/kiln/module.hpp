@@ -68,9 +68,9 @@ struct LaunchInfo {
     double seconds = 0;                           ///< from the request to callable code; 0 where it was in memory
     std::string key;                              ///< of the cache entry
     std::map<std::string, std::string> generics;  ///< all of them, as the language spells their values
-    std::map<std::string, std::string> tunables;
+    std::map<std::string, std::string> tunables;  ///< all of them, and the keys of the schedule that holds
     Choice choice = Choice::by_default;
-    std::string chosen_from;                       ///< "gemm.lock:3", "M=512, N=512", "cpu": where the choice stands
+    std::string chosen_from;  ///< "gemm.lock:3", "M=512, N=512", "cpu": where the choice stands
 };
 
 /// "exact", "nearest_shape", ...

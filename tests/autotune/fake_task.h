@@ -17,7 +17,7 @@ namespace kiln::tests {
 /// The given values of X, of which the model expects the first to be best.
 inline autotune::Task fake_task(const std::vector<int>& values) {
     std::vector<codegen::configure::Configuration> configurations;
-    for (const int x : values) configurations.push_back({{"X", ir::Scalar::int64(x)}});
+    for (const int x : values) configurations.push_back({{{"X", ir::Scalar::int64(x)}}, {}});
     autotune::Task task{{}, {}, {codegen::configure::Space(configurations), {}}, {}, {}, true};
     task.problem = {"identity", "fake", "fake.kiln", {}, {{"y", "f32"}}, {{"N", 64}}};
     task.device = {"fake", "a fake device", "fake fingerprint", {"fake"}, 1};

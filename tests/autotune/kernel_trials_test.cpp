@@ -33,6 +33,21 @@ grid i in 0 .. N by B {
         y[i :+ B] = x[i :+ B] * 2 + f32(n)
     }
 }
+// MODE 1 leaves what is not a multiple of 64 unwritten, MODE 2 writes a NaN that a bound alone would let pass, MODE 3
+// writes past its own part.
+kernel careless(x: in f32[N], y: out f32[N])
+  tune MODE in {0, 1, 2, 3}
+  reference twice_naive
+grid i in 0 .. N by 64 {
+    let t = x[i :+ 64] * 2
+    static if MODE == 0 { y[i :+ 64] = t }
+    static if MODE == 1 { y[.. N / 64 * 64][i :+ 64] = t }
+    static if MODE == 2 { y[i :+ 64] = select(i + iota(64) == N - 1, nan, t) }
+    static if MODE == 3 {
+        y[i :+ 64] = t
+        if i == 64 { y[0 :+ 64] = t }
+    }
+}
 kernel twice_naive(x: in f32[N], y: out f32[N])
 grid i in 0 .. N { y[i] = x[i] * 2 }
 
@@ -70,8 +85,8 @@ TuneOptions real_options() {
 
 }  // namespace
 
-TEST_SUITE("faults") {
-    TEST_CASE("kernel trials: one element off does not win, and a loop without end is stopped (K19, K23)") {
+TEST_SUITE("tuner") {
+    TEST_CASE("fault: kernels: one element off does not win, and a loop without end is stopped (K19, K23)") {
         TuningStore store({.off = true});
         TuneOptions options = real_options();
         options.trial_seconds = 3;
@@ -88,7 +103,36 @@ TEST_SUITE("faults") {
         }
     }
 
-    TEST_CASE("kernel trials: an in-place kernel is verified on fresh copies, each time (K17)") {
+    TEST_CASE("fault: kernels: poison that is left, a NaN, a store into another's part: all are wrong, none wins") {
+        TuningStore store({.off = true});
+        const Task task = autotune::make_task(test_module(), launch("careless", {"x", "y"}, 1000), {});
+        const TuneResult result = autotune::tune(task, store, real_options());
+        REQUIRE(result.best);
+        CHECK(result.best->configuration.at("MODE").value == "0");
+        CHECK(result.failed == 3);
+        for (const runtime::Measurement& row : result.rows) {
+            if (row.configuration.at("MODE").value == "0") continue;
+            CHECK(row.verdict == Verdict::Wrong);
+            CHECK_MESSAGE(row.reason.find("elements are wrong") != std::string::npos, row.reason);
+        }
+    }
+
+    TEST_CASE("fault: kernels: a reference that cannot run ends it with the reason, and no row") {
+        TuningStore store({.off = true});
+        const auto module = std::make_shared<runtime::ModuleState>("broken.kiln", [](const std::string&) {
+            return std::optional<std::string>(
+                "kernel k(y: out f32[N]) tune B in {32, 64} reference r grid i in 0 .. N by B { y[i :+ B] = 0 }\n"
+                "kernel r(y: out f32[N]) require N < 10 grid i in 0 .. N { y[i] = 0 }\n");
+        });
+        CapturedLaunch broken = launch("k", {"y"}, 64);
+        broken.file = "broken.kiln";
+        const Task task = autotune::make_task(module, broken, {});
+        CHECK_THROWS_WITH_AS(autotune::tune(task, store, real_options()),
+                             doctest::Contains("the reference cannot be run"), Error);
+        CHECK(store.rows({}).empty());
+    }
+
+    TEST_CASE("fault: kernels: an in-place kernel is verified on fresh copies, each time (K17)") {
         TuningStore store({.off = true});
         const Task task = autotune::make_task(test_module(), launch("halve", {"x"}, 1000), {});
         const TuneResult result = autotune::tune(task, store, real_options());
@@ -96,7 +140,7 @@ TEST_SUITE("faults") {
         CHECK(result.rows.size() == 3);
     }
 
-    TEST_CASE("background: launches keep their data, and change to what is measured") {
+    TEST_CASE("fault: background: launches keep their data, and change to what is measured") {
         ::setenv("KILN_CACHE", "off", 1);
         const auto store = std::make_shared<TuningStore>(runtime::StoreOptions{.off = true});
         runtime::replace_tuning_store(store);
@@ -115,7 +159,7 @@ TEST_SUITE("faults") {
         runtime::replace_tuning_store(nullptr);
     }
 
-    TEST_CASE("background: without a program for the trials it says so") {
+    TEST_CASE("fault: background: without a program for the trials it says so") {
         BackgroundTuning options;
         ::setenv("KILN_PROGRAM", "", 1);
         if (!autotune::worker_program().empty()) return;  // an installed or built program stands beside this one
@@ -150,6 +194,43 @@ TEST_SUITE("unit") {
                              Error);
         CHECK_THROWS_WITH_AS(autotune::make_task(module, launch("huge", {"y"}, 64), {}),
                              doctest::Contains("are the most"), Error);
+    }
+
+    TEST_CASE("candidates: a search of one numerics class leaves the others out, and rows say which they are") {
+        const auto module = std::make_shared<runtime::ModuleState>("total.kiln", [](const std::string&) {
+            return std::optional<std::string>(
+                "kernel total(x: in f32[N], y: inout f32[1])\n"
+                "  tune ATOMIC in {false, true}, B in {32, 64}\n"
+                "grid i in 0 .. cdiv(N, B * 4) {\n"
+                "    var s: f32 = 0\n"
+                "    for j in i * B * 4 .. (i + 1) * B * 4 by B { s += sum(x[j :+ B]) }\n"
+                "    static if ATOMIC { atomic_add(y[0], s) } else { y[0] = s }\n"
+                "}\n");
+        });
+        CapturedLaunch total = launch("total", {"x"}, 100);
+        total.file = "total.kiln";
+        total.tensors.push_back({"y", f32, {1}, {1}});
+        using Wanted = autotune::NumericsWanted;
+        const auto task_of = [&](Wanted wanted) { return autotune::make_task(module, total, {.numerics = wanted}); };
+        const Task all = task_of(Wanted::Any), ordered = task_of(Wanted::Ordered);
+        const Task unordered = task_of(Wanted::Unordered), same = task_of(Wanted::SameAsDefault);
+        CHECK(all.stored.size() == 4);
+        CHECK(all.candidates.other_numerics == 0);
+        CHECK(ordered.stored == same.stored);
+        CHECK(ordered.candidates.other_numerics == 2);
+        for (const auto& configuration : ordered.stored) CHECK(configuration.at("ATOMIC").value == "false");
+        for (const auto& configuration : unordered.stored) CHECK(configuration.at("ATOMIC").value == "true");
+        TuningStore store({.off = true});
+        for (const runtime::Measurement& row : autotune::tune(all, store, real_options()).rows) {
+            const bool atomic = row.configuration.at("ATOMIC").value == "true";
+            CHECK(row.numerics == (atomic ? runtime::Numerics::Unordered : runtime::Numerics::Ordered));
+        }
+        // What was tried in the whole space is not tried again in a part of it.
+        CHECK(autotune::tune(ordered, store, real_options()).remembered == 2);
+        total.tunables["ATOMIC"] = "false";
+        CHECK_THROWS_WITH_AS(autotune::make_task(module, total, {.numerics = Wanted::Unordered}),
+                             doctest::Contains("no configuration of `total` is of the numerics class `unordered`"),
+                             Error);
     }
 
     TEST_CASE("launch model: the problem of a row gives the launch back") {

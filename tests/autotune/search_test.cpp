@@ -18,7 +18,7 @@ Space grid_space() {
     std::vector<Configuration> list;
     for (std::int64_t x = 0; x < kSide; ++x) {
         for (std::int64_t y = 0; y < kSide; ++y)
-            list.push_back({{"X", ir::Scalar::int64(x)}, {"Y", ir::Scalar::int64(y)}});
+            list.push_back({{{"X", ir::Scalar::int64(x)}, {"Y", ir::Scalar::int64(y)}}, {}});
     }
     return Space(std::move(list));
 }

@@ -39,6 +39,10 @@ grid i in 0 .. N {
         static for b in 0 .. 2000 { y[i] = 1 }
     }
 }
+kernel planned<S: int = 2>(y: out f32[N])
+  schedule cpu { stages = S * 3 }
+  schedule gpu { slots in {1, 2}, stages in {3, 4} }
+grid i in 0 .. N { y[i] = 1 }
 )";
 
 struct Ask {
@@ -88,6 +92,31 @@ const std::vector<Ask>& asks() {
          "error: 13:37: this program is too large: it expands to more than a million statements\n"
          "hint: unroll less, or call fewer functions\n",
          [](Request&) {}},
+        {"planned", "error: 17:27: `stages` is from 1 to 8, and this is 12\n",
+         [](Request& r) { r.generics["S"] = ir::Scalar::int64(4); }},
+        {"planned", "error: 16:8: no choice has as many `slots` as `stages`\n",
+         [](Request& r) {
+             r.targets = {"gpu", "nvidia", "sm_80"};
+         }},
+        {"planned", "error: 16:8: `planned` has no schedule key `wraps`\n",
+         [](Request& r) { r.schedule["wraps"] = ir::ScheduleValue::number(4); }},
+        {"planned", "error: 16:8: cpu has no `warps`\n",
+         [](Request& r) { r.schedule["warps"] = ir::ScheduleValue::number(4); }},
+        {"planned", "error: 16:8: the schedule key `stages` is a number from 1 to 8 and not rows\n",
+         [](Request& r) {
+             r.schedule["stages"] = {"rows", {}};
+         }},
+        {"planned",
+         "error: 16:8: the schedule key `grid_order` is one of `rows`, `columns`, `grouped`, `longest_first` and not "
+         "grouped(0)\n",
+         [](Request& r) {
+             r.schedule["grid_order"] = {"grouped", {0}};
+         }},
+        {"planned", "error: 16:8: the schedule key `roles` is one of `uniform`, `apart` and not producer_consumer\n",
+         [](Request& r) {
+             r.targets = {"amd"};
+             r.schedule["roles"] = {"producer_consumer", {}};
+         }},
     };
     return table;
 }

@@ -63,7 +63,7 @@ std::vector<std::vector<Generic>> configurations(const std::string& file, const 
     for (const auto& choice :
          frontend::configurations(state.module().program(), request_of(state, arguments), diagnostics)) {
         std::vector<Generic>& list = result.emplace_back(generics);
-        for (const auto& [name, value] : choice) list.emplace_back(name, value.as_int64());
+        for (const auto& [name, value] : choice.tunables) list.emplace_back(name, value.as_int64());
     }
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(state.module().program().sources));
     return result;

@@ -81,15 +81,14 @@ using Choice = LaunchInfo::Choice;
 class FixedModel final : public ConfigurationModel {
 public:
     explicit FixedModel(std::int64_t block) : block_(block) {}
-    std::optional<std::map<std::string, ir::Scalar>> choose(const frontend::Program&, const frontend::Request& request,
-                                                            const TuningProblem& problem,
-                                                            const DeviceBackend&) const override {
+    std::optional<ir::Configuration> choose(const frontend::Program&, const frontend::Request& request,
+                                            const TuningProblem& problem, const DeviceBackend&) const override {
         CHECK(request.tunables.empty());
         CHECK(problem.name == "scale");
         ++calls;
         if (block_ == 0) throw Error(ErrorKind::user, "cannot tell");
-        return std::map<std::string, ir::Scalar>{{"BLOCK", ir::Scalar::integer(ir::kInt, block_)},
-                                                 {"FAST", ir::Scalar::boolean(false)}};
+        return ir::Configuration{
+            {{"BLOCK", ir::Scalar::integer(ir::kInt, block_)}, {"FAST", ir::Scalar::boolean(false)}}, {}};
     }
     mutable int calls = 0;
 
@@ -281,8 +280,8 @@ TEST_SUITE("unit") {
     }
 }
 
-TEST_SUITE("faults") {
-    TEST_CASE("lock: a pin holds for what it names, the most specific first, before the store") {
+TEST_SUITE("tuner") {
+    TEST_CASE("fault: lock: a pin holds for what it names, the most specific first, before the store") {
         Launches launches;
         const TemporaryFolder folder;
         launches.store->record(launches.row(64, "16", "true", 1e-6));
@@ -300,7 +299,7 @@ TEST_SUITE("faults") {
         CHECK(launches.launch(96, {{"BLOCK", 16}}).choice == Choice::given);
     }
 
-    TEST_CASE("lock: a pin that is illegal is an error with file and line") {
+    TEST_CASE("fault: lock: a pin that is illegal is an error with file and line") {
         Launches launches;
         const TemporaryFolder folder;
         std::string expected;
@@ -334,7 +333,7 @@ TEST_SUITE("faults") {
         CHECK_MESSAGE(message.find(expected) != std::string::npos, message);
     }
 
-    TEST_CASE("lock: damaged lock files are errors with file and line, never a silent other choice") {
+    TEST_CASE("fault: lock: damaged lock files are errors with file and line, never a silent other choice") {
         const std::pair<const char*, const char*> cases[] = {
             {"", "kiln.lock:1: "},
             {"{\n\n\"kiln_lock\": 1,\n \"pins\": [}", "kiln.lock:4: "},
@@ -365,7 +364,7 @@ TEST_SUITE("faults") {
         CHECK_THROWS_AS(TuningLock::read("/nonexistent/kiln.lock"), Error);
     }
 
-    TEST_CASE("lock: one made of rows pins the fastest of each problem, and is read back") {
+    TEST_CASE("fault: lock: one made of rows pins the fastest of each problem, and is read back") {
         Launches launches;
         const std::vector<Measurement> rows = {launches.row(64, "16", "true", 2e-3),
                                                launches.row(64, "32", "false", 1e-3),
