@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/cpu/register_tile.h"
 #include "ir/builder.h"
 #include "ir/semantics.h"
 
@@ -16,27 +17,11 @@ namespace {
 constexpr std::int64_t kUnknownTrips = 16;
 // Cycles of a nest's or a dot's set-up, and of a call of a micro-kernel beside its multiplications.
 constexpr double kNestCycles = 30, kDotCycles = 60, kKernelCycles = 14;
-// Depth that a dot packs and multiplies at a time (codegen/cpu/block_dot.cpp).
-constexpr std::int64_t kChunk = 512;
 // Bytes a cycle at which operands are rearranged: rows as they lie, and against the grain.
 constexpr double kPackingRate = 16, kTransposingRate = 6;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
-}
-
-struct RegisterTile {
-    std::int64_t rows, vectors;
-};
-
-/// The register tile that block_dot takes (choose_tile in codegen/cpu/block_dot.cpp).
-RegisterTile register_tile(const cpu::Target& target, std::int64_t rows, std::int64_t vectors) {
-    RegisterTile tile{6, vectors >= 2 ? 2 : 1};
-    if (target.vector_registers >= 32) {
-        tile = vectors >= 4 ? RegisterTile{4, 4} : vectors == 3 ? RegisterTile{6, 3} : RegisterTile{8, 2};
-    }
-    return {std::min(tile.rows, std::max<std::int64_t>(rows, 1)),
-            std::min(tile.vectors, std::max<std::int64_t>(vectors, 1))};
 }
 
 double bytes_of(ir::ScalarType type) {
@@ -390,7 +375,7 @@ void WorkCounter::count_access(const ir::Op& op, double times) {
     work_.tensor_cycles += times * (gathers ? elements : bytes / machine_.l2_bytes_per_cycle);
 }
 
-WorkCounter::Matrix WorkCounter::operand(const cpu::DotOperand& operand, const ir::Op* loop) {
+WorkCounter::Matrix WorkCounter::operand(const cpu::DotOperand& operand, double times, const ir::Op* loop) {
     const ir::Shape& shape = kernel_.type(operand.base).shape;
     Matrix matrix{shape[0], shape[1], true, false, operand.view};
     if (operand.view) {
@@ -411,7 +396,7 @@ WorkCounter::Matrix WorkCounter::operand(const cpu::DotOperand& operand, const i
         matrix.unit_columns = from_end == 2;
     } else if (operand.copy != cpu::kNoBuffer) {
         const double bytes = static_cast<double>(shape.count()) * 4;
-        work_.packing_cycles += bytes / kPackingRate;
+        work_.packing_cycles += times * bytes / kPackingRate;
     }
     if (operand.transposed) {
         std::swap(matrix.rows, matrix.columns);
@@ -422,7 +407,7 @@ WorkCounter::Matrix WorkCounter::operand(const cpu::DotOperand& operand, const i
 
 void WorkCounter::count_dot(const cpu::DotPlan& dot, double times, const ir::Op* loop) {
     const ir::Op& op = kernel_[dot.op];
-    const Matrix a = operand(dot.a, loop), b = operand(dot.b, loop);
+    const Matrix a = operand(dot.a, times, loop), b = operand(dot.b, times, loop);
     const std::int64_t rows = a.rows, columns = b.columns, depth = std::min(a.columns, b.rows);
     if (rows <= 0 || columns <= 0 || depth <= 0) return;
     const ir::ScalarType element = kernel_.type(op.operands[0]).element;
@@ -433,11 +418,12 @@ void WorkCounter::count_dot(const cpu::DotPlan& dot, double times, const ir::Op*
     const auto lanes = static_cast<std::int64_t>(machine_.target.vector_bytes / word);
     const std::int64_t most_rows = kernel_.type(op.result()).shape[0],
                        most_columns = kernel_.type(op.result()).shape[1];
-    const RegisterTile tile = register_tile(machine_.target, most_rows, divide_up(most_columns, lanes));
+    const cpu::RegisterTile tile = cpu::register_tile(machine_.target, most_rows, divide_up(most_columns, lanes));
     const std::int64_t row_tiles = divide_up(rows, tile.rows), panels = divide_up(columns, tile.vectors * lanes);
     const double kernels = static_cast<double>(row_tiles * panels);
     const double steps = std::ceil(static_cast<double>(depth) / products_a_slot);
-    const auto chunks = static_cast<double>(divide_up(depth, kChunk * static_cast<std::int64_t>(products_a_slot)));
+    const auto chunks =
+        static_cast<double>(divide_up(depth, cpu::kDotChunk * static_cast<std::int64_t>(products_a_slot)));
     // A step multiplies the whole register tile; it loads a row of b and an element of a for each row.
     const double multiplications = static_cast<double>(tile.rows * tile.vectors);
     const double loads = static_cast<double>(tile.rows + tile.vectors) / 2;
@@ -453,9 +439,9 @@ void WorkCounter::count_dot(const cpu::DotPlan& dot, double times, const ir::Op*
 
     const bool widens = !pairs && bytes_of(element) != word;
     const double packed_b = static_cast<double>(columns) * steps * word;
-    const bool b_in_place = most_rows <= 2 * tile.rows && b.unit_rows && !widens && !pairs;
+    const bool b_in_place = cpu::reads_b_in_place(tile, most_rows, b.unit_rows, widens || pairs);
     if (!b_in_place) work_.packing_cycles += times * packed_b / (b.unit_rows ? kPackingRate : kTransposingRate);
-    const bool a_in_place = a.unit_rows && !widens && tile.rows <= 6;
+    const bool a_in_place = cpu::reads_a_in_place(tile, a.unit_rows, widens);
     if (!a_in_place) {
         const double packed_a = static_cast<double>(rows) * steps * word;
         work_.packing_cycles += times * packed_a / (a.unit_rows ? kPackingRate : kTransposingRate);
@@ -465,7 +451,7 @@ void WorkCounter::count_dot(const cpu::DotPlan& dot, double times, const ir::Op*
     work_.tensor_bytes += times * (bytes_a + bytes_b);
     // What the second cache cannot hold of a is fetched again for every panel.
     const double held =
-        static_cast<double>(rows) * std::min(static_cast<double>(depth), static_cast<double>(kChunk)) * word;
+        static_cast<double>(rows) * std::min(static_cast<double>(depth), static_cast<double>(cpu::kDotChunk)) * word;
     const double again = held > 0.5 * static_cast<double>(machine_.target.l2_bytes) ? static_cast<double>(panels) : 1;
     work_.tensor_cycles += times * (bytes_a * again + bytes_b) / machine_.far_bytes_per_cycle * 0.5;
 }

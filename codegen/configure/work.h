@@ -56,7 +56,8 @@ private:
     void count_expression(ir::ValueId value, double times, std::vector<bool>& seen);
     void count_access(const ir::Op& op, double times);
     void count_dot(const cpu::DotPlan& dot, double times, const ir::Op* loop);
-    Matrix operand(const cpu::DotOperand& operand, const ir::Op* loop);
+    /// Counts the copy that an operand needs, too.
+    Matrix operand(const cpu::DotOperand& operand, double times, const ir::Op* loop);
     std::int64_t present(const ir::Op& load, std::size_t axis, const ir::Op* loop) const;
     std::optional<std::int64_t> number(ir::ValueId value) const;
     std::int64_t trips(const ir::Op& loop) const;

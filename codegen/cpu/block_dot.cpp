@@ -5,6 +5,7 @@
 #include "codegen/cpu/emit_support.h"
 #include "codegen/cpu/micro_kernel.h"
 #include "codegen/cpu/pack.h"
+#include "codegen/cpu/register_tile.h"
 #include "codegen/cpu/vector_ops.h"
 #include "ir/support/internal_error.h"
 
@@ -45,25 +46,6 @@ struct Plan {
     std::int64_t width() const { return kernel.width(); }
 };
 
-/// The register tile: as many sums as hide the latency of the multiplier and leave room for a row of b. Taller than
-/// kMostRowsInPlace rows, the row pointers of an unpacked a would spill.
-constexpr int kMostRowsInPlace = 6;
-struct RegisterTile {
-    int rows, vectors;
-};
-RegisterTile choose_tile(const Target& target, std::int64_t rows, std::int64_t vectors_of_b) {
-    RegisterTile tile{};
-    if (target.vector_registers >= 32) {
-        tile = vectors_of_b >= 4 ? RegisterTile{4, 4} : vectors_of_b == 3 ? RegisterTile{6, 3} : RegisterTile{8, 2};
-    } else {
-        tile = vectors_of_b >= 2 ? RegisterTile{6, 2} : RegisterTile{6, 1};
-    }
-    tile.vectors = static_cast<int>(std::min<std::int64_t>(tile.vectors, vectors_of_b));
-    tile.rows = static_cast<int>(std::min<std::int64_t>(tile.rows, rows));
-    return tile;
-}
-
-constexpr std::int64_t kChunk = 512;
 /// Words between the packed rows of a beyond their length, so that rows do not fall on the same cache sets.
 constexpr std::int64_t kRowGap = 16;
 
@@ -71,8 +53,9 @@ Plan make_plan(const Target& target, const BlockDotSpecification& specification)
     Plan plan;
     plan.word = choose_word(target, specification);
     const int bytes = word_bytes(plan.word);
-    const bool needs_widening = plan.word != WordKind::Bf16Pair && byte_width(specification.a) != bytes;
-    plan.chunk = kChunk * word_depth(plan.word);
+    const bool pairs = plan.word == WordKind::Bf16Pair;
+    const bool needs_widening = !pairs && byte_width(specification.a) != bytes;
+    plan.chunk = kDotChunk * word_depth(plan.word);
     if (specification.depth > 0) {
         plan.chunk = std::min(plan.chunk, round_up(specification.depth, word_depth(plan.word)));
     }
@@ -81,7 +64,7 @@ Plan make_plan(const Target& target, const BlockDotSpecification& specification)
     kernel.word = plan.word;
     kernel.lanes = target.vector_bytes / bytes;
     const RegisterTile tile =
-        choose_tile(target, specification.rows, round_up(specification.columns, kernel.lanes) / kernel.lanes);
+        register_tile(target, specification.rows, round_up(specification.columns, kernel.lanes) / kernel.lanes);
     kernel.rows = tile.rows;
     kernel.vectors = tile.vectors;
     kernel.exact = specification.precision == ir::DotPrecision::Exact;
@@ -91,16 +74,16 @@ Plan make_plan(const Target& target, const BlockDotSpecification& specification)
         kernel.a_form = AForm::PackedDepth;
         kernel.a_stride = round_up(rows, kernel.lanes) + kRowGap;
         plan.a_bytes = kernel.a_stride * plan.words(plan.chunk) * bytes;
-    } else if (specification.a_layout == MatrixLayout::RowMajor && !needs_widening && kernel.rows <= kMostRowsInPlace) {
+    } else if (reads_a_in_place(tile, specification.a_layout == MatrixLayout::RowMajor, needs_widening)) {
         kernel.a_form = AForm::InPlace;
     } else {
         kernel.a_form = AForm::PackedRows;
         kernel.a_stride = round_up(plan.words(plan.chunk), kernel.lanes) + kRowGap;
         plan.a_bytes = kernel.a_stride * rows * bytes;
     }
-    // A b that meets few rows is read once or twice: packing it would cost more than it brings.
-    plan.b_in_place = specification.rows <= 2 * kernel.rows && specification.b_layout == MatrixLayout::RowMajor &&
-                      !needs_widening && plan.word != WordKind::Bf16Pair;
+    // The two rows of a pair lie apart in b, so that pairs are packed in any case.
+    plan.b_in_place = reads_b_in_place(tile, specification.rows, specification.b_layout == MatrixLayout::RowMajor,
+                                       needs_widening || pairs);
     plan.b_bytes = round_up(specification.columns, plan.width()) * plan.words(plan.chunk) * bytes;
     plan.tile_bytes = std::int64_t{kernel.rows} * plan.width() * bytes;
     return plan;
