@@ -10,6 +10,7 @@
 #include "runtime/key.h"
 #include "runtime/standard_library.h"
 #include "tools/command.h"
+#include "tools/tuning_state.h"
 
 namespace kiln::tools {
 
@@ -43,6 +44,7 @@ int doctor(bool as_json) {
                                      {"build_id", runtime::build_id()},
                                      {"devices", devices},
                                      {"cache", {{"folder", cache.folder}, {"state", cache.state}}},
+                                     {"tuning", to_json(tuning_state())},
                                      {"library", library}};
         fmt::print("{}\n", json.dump(2));
         return kSuccess;
@@ -53,6 +55,7 @@ int doctor(bool as_json) {
                    device["description"].get<std::string>(), device["fingerprint"].get<std::string>());
     }
     fmt::print("cache    {} ({})\n", cache.folder.empty() ? "none" : cache.folder, cache.state);
+    fmt::print("{}", to_text(tuning_state()));
     fmt::print("library  {}\n", fmt::join(runtime::standard_library_paths(), ", "));
     return kSuccess;
 }
