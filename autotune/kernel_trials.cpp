@@ -129,11 +129,14 @@ public:
                 report(name);
             });
         } catch (const Error& error) {
-            if (stage == "verifying") {
+            if (stage == "verifying" && error.kind() != ErrorKind::device) {
                 throw Error(ErrorKind::user, fmt::format("the reference cannot be run: {}", error.what()));
             }
             const bool compiler = error.kind() == ErrorKind::compiler || error.kind() == ErrorKind::internal;
-            return {compiler ? Verdict::FailedToCompile : Verdict::Refused, error.what()};
+            TrialResult result{compiler ? Verdict::FailedToCompile : Verdict::Refused, error.what()};
+            // A device that failed once may fail everything from then on: an illegal access ruins a context.
+            result.spent = error.kind() == ErrorKind::device;
+            return result;
         }
     }
 

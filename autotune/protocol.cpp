@@ -50,7 +50,8 @@ Json to_json(const TrialResult& result) {
             {"runs", result.timing.runs},
             {"contended", result.timing.contended},
             {"clock_mhz", result.clock_mhz},
-            {"compile_seconds", result.compile_seconds}};
+            {"compile_seconds", result.compile_seconds},
+            {"spent", result.spent}};
 }
 
 std::optional<Answer> trial_result(const Json& json) {
@@ -65,6 +66,7 @@ std::optional<Answer> trial_result(const Json& json) {
     result.timing.contended = json.at("contended");
     result.clock_mhz = json.at("clock_mhz");
     result.compile_seconds = json.at("compile_seconds");
+    result.spent = json.at("spent");
     return result;
 }
 

@@ -48,6 +48,7 @@ struct TrialResult {
     Timing timing;
     double clock_mhz = 0;
     double compile_seconds = 0;
+    bool spent = false;  ///< the process must do no other trial: its device failed
 };
 
 /// What a worker answers. Fatal: no trial can work, for instance since the reference itself fails.

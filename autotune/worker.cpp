@@ -206,7 +206,10 @@ TrialResult Worker::run(const TrialRequest& request, double limit_seconds,
             return {Verdict::Crashed, fmt::format("the worker process gave no sensible answer while {}", stage)};
         }
         if (const auto* fatal = std::get_if<Fatal>(&*answer)) throw Error(ErrorKind::user, fatal->reason);
-        if (const auto* result = std::get_if<TrialResult>(&*answer)) return *result;
+        if (const auto* result = std::get_if<TrialResult>(&*answer)) {
+            if (result->spent) stop();
+            return *result;
+        }
         stage = std::get<Stage>(*answer).name;
         if (on_stage) on_stage(stage);
     }

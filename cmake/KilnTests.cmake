@@ -1,8 +1,8 @@
 # Tests run under CTest, each test case in a process of its own: a crash or a hang costs one test, and several run at
 # once. `./kiln test` drives it; `ctest --test-dir build/ci` works as well.
 #
-# Labels are the doctest suites: unit, must_fail, ir, differential, library, faults, install,
-# emulated_gpu. A case with the decorator
+# Labels are the doctest suites: unit, must_fail, ir, differential, library, faults, tuner, install,
+# emulated_gpu. Cases named `fault: WHAT: WHAT IS SEEN` make the table that `./kiln test` prints at its end. A case with the decorator
 # doctest::skip() has the label `long` too and runs with `./kiln test --long` only. A test that cannot run on this
 # machine prints `skipped: NAME: reason` and exits with 77; with `./kiln test --require NAME` it has to fail instead.
 # The kernel cache is off, so that no test passes on code that an earlier one compiled (a test of the cache names its

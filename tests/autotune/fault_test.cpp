@@ -40,12 +40,15 @@ const Fault kFaults[] = {
     {fake::kTooLarge, Verdict::Refused, "out of memory"},
     {fake::kLeaves, Verdict::Crashed, "ended with exit code 0 while verifying"},
     {fake::kBabbles, Verdict::Crashed, "no sensible answer while verifying"},
+    {fake::kLosesDevice, Verdict::Refused, "the device was lost"},
 };
 
 }  // namespace
 
-TEST_SUITE("faults") {
-    TEST_CASE("tune faults: each kind is named, and the best good configuration wins (K19 to K22)") {
+TEST_SUITE("tuner") {
+    TEST_CASE(
+        "fault: trials: a crash, a lie, a refusal, a lost device: each is named, and the best good configuration wins "
+        "(K19 to K22)") {
         for (const Fault& fault : kFaults) {
             CAPTURE(fault.x);
             const TuneResult result = tune_all({30, fault.x, fake::kBest, 50});
@@ -57,7 +60,7 @@ TEST_SUITE("faults") {
         }
     }
 
-    TEST_CASE("tune faults: a trial that hangs is stopped after its limit, alone (K23)") {
+    TEST_CASE("fault: trials: a trial that hangs is stopped after its limit, alone (K23)") {
         const auto start = std::chrono::steady_clock::now();
         const TuneResult result = tune_all({30, fake::kHangs, fake::kBest}, 1.5);
         CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < 20);
@@ -67,7 +70,7 @@ TEST_SUITE("faults") {
         CHECK(reason == "took more than 1.5 s while verifying");
     }
 
-    TEST_CASE("tune faults: one of five aborts, one throws, one does not build (K21)") {
+    TEST_CASE("fault: trials: one of five aborts, one throws, one does not build (K21)") {
         const TuneResult result =
             tune_all({fake::kAbortsInCompiler, fake::kRefusedByCompiler, fake::kLeaves, fake::kBest, 40});
         CHECK(best_of(result) == "X=37");
@@ -75,18 +78,18 @@ TEST_SUITE("faults") {
         CHECK(result.failed == 3);
     }
 
-    TEST_CASE("tune faults: with nothing but faults there is no winner, and no crash") {
+    TEST_CASE("fault: trials: with nothing but faults there is no winner, and no crash") {
         const TuneResult result = tune_all({fake::kAbortsInCompiler, fake::kWrong, fake::kTooLarge});
         CHECK_FALSE(result.best);
         CHECK(result.failed == 3);
     }
 
-    TEST_CASE("tune faults: a reference that fails ends it with its reason") {
+    TEST_CASE("fault: trials: a reference that fails ends it with its reason") {
         CHECK_THROWS_WITH_AS(tune_all({fake::kReferenceFails, fake::kBest}),
                              doctest::Contains("the reference cannot be run"), Error);
     }
 
-    TEST_CASE("tune faults: a worker that does not start is an error that names it") {
+    TEST_CASE("fault: trials: a worker that does not start is an error that names it") {
         TuningStore store({.off = true});
         autotune::TuneOptions options = fake_options("unused");
         options.worker_command = {"/nonexistent/kiln"};
@@ -100,7 +103,7 @@ TEST_SUITE("faults") {
                              Error);
     }
 
-    TEST_CASE("tune faults: killed at any of 50 moments, it goes on where it was") {
+    TEST_CASE("fault: trials: killed at any of 50 moments, it goes on where it was") {
         const TemporaryFolder folder;
         const std::string log = folder.in("log");
         const std::vector<int> values = range(20, 52);

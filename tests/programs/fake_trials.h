@@ -23,6 +23,7 @@ enum : int {
     kLeaves,
     kBabbles,
     kReferenceFails,
+    kLosesDevice,  ///< every further trial of that process fails
 };
 /// Good, but each of its trials takes 20 ms.
 inline constexpr int kSlow = 36;

@@ -32,6 +32,11 @@ public:
         report("compiling");
         if (request.action == TrialAction::Compile) return {};
         note(x, request.action);
+        if (lost_) return {Verdict::Refused, "the device was lost before this trial", {}, 0, 0, true};
+        if (x == fake::kLosesDevice) {
+            lost_ = true;
+            return {Verdict::Refused, "the device was lost", {}, 0, 0, true};
+        }
         if (x == fake::kAbortsInCompiler) std::abort();
         if (x == fake::kRefusedByCompiler) return {Verdict::FailedToCompile, "the compiler refused it"};
         report("verifying");
@@ -70,6 +75,7 @@ private:
     }
 
     std::string log_;
+    bool lost_ = false;
 };
 
 }  // namespace

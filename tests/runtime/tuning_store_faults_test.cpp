@@ -89,8 +89,8 @@ void execute(const std::string& file, const std::string& sql) {
     sqlite3_close(handle);
 }
 
-TEST_SUITE("faults") {
-    TEST_CASE("tuning store: four processes record 25 rows each, and all 100 stay") {
+TEST_SUITE("tuner") {
+    TEST_CASE("fault: tuning store: four processes record 25 rows each, and all 100 stay") {
         const TemporaryFolder folder;
         const int well = in_processes(4, [&](int writer) {
             TuningStore store(store_in(folder.in("tuning.db")));
@@ -104,7 +104,7 @@ TEST_SUITE("faults") {
         CHECK(set_aside_in(folder.path()).empty());
     }
 
-    TEST_CASE("tuning store: writers killed at any of 200 moments lose nothing that was recorded") {
+    TEST_CASE("fault: tuning store: writers killed at any of 200 moments lose nothing that was recorded") {
         const TemporaryFolder folder;
         std::size_t before = 0, total = 0;
         for (int round = 0; round < 200; ++round) {
@@ -136,7 +136,7 @@ TEST_SUITE("faults") {
         CHECK(set_aside_in(folder.path()).empty());
     }
 
-    TEST_CASE("tuning store: eight processes begin in an empty folder") {
+    TEST_CASE("fault: tuning store: eight processes begin in an empty folder") {
         const TemporaryFolder folder;
         const auto work = [&](int writer) {
             TuningStore store(store_in(folder.in("new/tuning.db")));
@@ -160,7 +160,7 @@ TEST_SUITE("faults") {
         }
     }
 
-    TEST_CASE("tuning store: cut at any length, the file costs one warning and only the rows that were cut off") {
+    TEST_CASE("fault: tuning store: cut at any length, the file costs one warning and only the rows that were cut off") {
         const TemporaryFolder folder;
         const std::string whole = read_bytes(make_database(folder.in("whole.db")));
         for (std::size_t length = 0; length < whole.size(); length += length < 300 ? 23 : 1021) {
@@ -173,7 +173,7 @@ TEST_SUITE("faults") {
         }
     }
 
-    TEST_CASE("tuning store: with a bit flipped, no row is served that was not recorded") {
+    TEST_CASE("fault: tuning store: with a bit flipped, no row is served that was not recorded") {
         const TemporaryFolder folder;
         const std::string whole = read_bytes(make_database(folder.in("whole.db")));
         std::set<std::string> recorded;
@@ -198,7 +198,7 @@ TEST_SUITE("faults") {
         }
     }
 
-    TEST_CASE("tuning store: pages overwritten in the middle: what can be read is kept") {
+    TEST_CASE("fault: tuning store: pages overwritten in the middle: what can be read is kept") {
         const TemporaryFolder folder;
         std::string bytes;
         {
@@ -220,7 +220,7 @@ TEST_SUITE("faults") {
         CHECK(warnings_in(printed) <= 1);
     }
 
-    TEST_CASE("tuning store: other things in the file's place are set aside, a folder as well") {
+    TEST_CASE("fault: tuning store: other things in the file's place are set aside, a folder as well") {
         const TemporaryFolder folder;
         SUBCASE("text") {
             write_bytes(folder.in("tuning.db"), "these are \xff\xfe notes, and no database at all\n");
@@ -237,7 +237,7 @@ TEST_SUITE("faults") {
         CHECK(store.rows({}).size() == 2);
     }
 
-    TEST_CASE("tuning store: a sound database of another program or of a newer Kiln is left alone and not used") {
+    TEST_CASE("fault: tuning store: a sound database of another program or of a newer Kiln is left alone and not used") {
         const TemporaryFolder folder;
         const std::string file = folder.in("tuning.db");
         SUBCASE("another program's") {
@@ -253,7 +253,7 @@ TEST_SUITE("faults") {
         CHECK(set_aside_in(folder.path()).empty());
     }
 
-    TEST_CASE("tuning store: a database with an older schema is brought up to date, with its rows") {
+    TEST_CASE("fault: tuning store: a database with an older schema is brought up to date, with its rows") {
         const TemporaryFolder folder;
         const std::string file = folder.in("tuning.db");
         execute(file,
@@ -269,7 +269,7 @@ TEST_SUITE("faults") {
         CHECK(store.find(gemm_problem(512), cpu_device())->measurement.seconds == row_number(0).seconds);
     }
 
-    TEST_CASE("tuning store: a disk whose locks fail, or never return, is not used") {
+    TEST_CASE("fault: tuning store: a disk whose locks fail, or never return, is not used") {
         const TemporaryFolder folder;
         StoreOptions options = store_in(folder.in("tuning.db"));
         SUBCASE("no locks") {
@@ -290,7 +290,7 @@ TEST_SUITE("faults") {
         CHECK(!fs::exists(folder.in("tuning.db")));
     }
 
-    TEST_CASE("tuning store: a lock that another process holds is waited for") {
+    TEST_CASE("fault: tuning store: a lock that another process holds is waited for") {
         const TemporaryFolder folder;
         const std::string file = make_database(folder.in("tuning.db"));
         sqlite3* handle = nullptr;
@@ -307,7 +307,7 @@ TEST_SUITE("faults") {
         sqlite3_close(handle);
     }
 
-    TEST_CASE("tuning store: no place for it is one warning, and none while nothing is recorded") {
+    TEST_CASE("fault: tuning store: no place for it is one warning, and none while nothing is recorded") {
         const ScopedEnvironment clean{{"KILN_TUNING", nullptr}, {"XDG_DATA_HOME", nullptr}, {"HOME", nullptr}};
         const TemporaryFolder folder;
         StoreOptions options = StoreOptions::from_environment();
@@ -331,13 +331,13 @@ TEST_SUITE("faults") {
         CHECK(warnings_in(check_works(options)) == 1);
     }
 
-    TEST_CASE("tuning store: off keeps rows in memory and says nothing") {
+    TEST_CASE("fault: tuning store: off keeps rows in memory and says nothing") {
         StoreOptions options;
         options.off = true;
         CHECK(check_works(options).empty());
     }
 
-    TEST_CASE("tuning store: a full disk is one warning, and rows stay in memory") {
+    TEST_CASE("fault: tuning store: a full disk is one warning, and rows stay in memory") {
         const TemporaryFolder folder;
         const std::string file = make_database(folder.in("tuning.db"));
         const int well = in_processes(1, [&](int) {
@@ -359,7 +359,7 @@ TEST_SUITE("faults") {
         CHECK(store.record(row_number(200)));
     }
 
-    TEST_CASE("tuning store: the folder is made for this user alone; a link or another user's is refused") {
+    TEST_CASE("fault: tuning store: the folder is made for this user alone; a link or another user's is refused") {
         const TemporaryFolder folder;
         StoreOptions options = store_in(folder.in("kiln/tuning.db"));
         options.private_folder = true;
@@ -399,7 +399,7 @@ TEST_SUITE("faults") {
         }
     }
 
-    TEST_CASE("tuning store: a database with mode 0444 is read and not written") {
+    TEST_CASE("fault: tuning store: a database with mode 0444 is read and not written") {
         const TemporaryFolder folder;
         const std::string file = make_database(folder.in("tuning.db"));
         ::chmod(file.c_str(), 0444);
@@ -420,7 +420,7 @@ TEST_SUITE("faults") {
         for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(names.contains(entry.path().filename()));
     }
 
-    TEST_CASE("tuning store: a forked child opens the file anew, and parent and child both go on") {
+    TEST_CASE("fault: tuning store: a forked child opens the file anew, and parent and child both go on") {
         const TemporaryFolder folder;
         TuningStore store(store_in(folder.in("tuning.db")));
         CHECK(store.record(row_number(1)));
@@ -432,7 +432,7 @@ TEST_SUITE("faults") {
         CHECK(store.rows({}).size() == 5);
     }
 
-    TEST_CASE("tuning store: eight threads record and look up at once") {
+    TEST_CASE("fault: tuning store: eight threads record and look up at once") {
         const TemporaryFolder folder;
         TuningStore store(store_in(folder.in("tuning.db")));
         std::vector<std::thread> threads;
