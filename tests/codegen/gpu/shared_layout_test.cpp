@@ -172,6 +172,7 @@ TEST_CASE("shared layout: printed addresses are the addresses") {
         const std::string text = base_expression(layout.parts().front(), shared, "lane", "warp");
         CAPTURE(text);
         CHECK(at_all_places(layout, [&](Place place) {
+            if (place.reg != 0) return true;
             const auto lane = static_cast<std::uint64_t>(place.lane), warp = static_cast<std::uint64_t>(place.warp);
             return static_cast<std::int64_t>(c_value(text, {{"lane", lane}, {"warp", warp}})) ==
                    shared.byte(layout.at({0, place.lane, place.warp}));
