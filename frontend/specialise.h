@@ -23,18 +23,18 @@ using GenericValue = std::variant<ir::ScalarType, ir::Scalar, FunctionName>;
 /// What the host knows about one parameter when it asks for a specialisation.
 struct ParameterRequest {
     bool present = true;
-    std::optional<ir::ScalarType> element;          ///< of a tensor argument: deduces generic types
-    std::optional<ir::Shape> sizes;                  ///< of a tensor argument: deduces compile-time sizes
+    std::optional<ir::ScalarType> element;  ///< of a tensor argument: deduces generic types
+    std::optional<ir::Shape> sizes;         ///< of a tensor argument: deduces compile-time sizes
     ir::TensorFacts facts;
 };
 
 /// A request for one specialisation. Everything in it is part of the cache key.
 struct Request {
     std::string kernel;
-    std::map<std::string, GenericValue> generics;   ///< given by the host; the rest is deduced or takes its default
-    std::map<std::string, ir::Scalar> tunables;     ///< the rest takes the default configuration
+    std::map<std::string, GenericValue> generics;  ///< given by the host; the rest is deduced or takes its default
+    std::map<std::string, ir::Scalar> tunables;    ///< the rest takes the default configuration
     std::map<std::string, ParameterRequest> parameters;  ///< missing: present, nothing known
-    std::vector<std::string> targets = {"cpu"};     ///< names that `schedule` blocks match, least specific first
+    std::vector<std::string> targets = {"cpu"};          ///< names that `schedule` blocks match, least specific first
     std::int64_t units = 1;
     bool fits_32_bits = false;
 };
@@ -42,11 +42,11 @@ struct Request {
 /// A specialised kernel with what the host needs beside the IR.
 struct Specialisation {
     ir::Kernel kernel;
-    std::map<std::string, GenericValue> generics;    ///< all of them, as chosen
-    std::map<std::string, ir::Scalar> tunables;      ///< all of them, as chosen
-    std::string reference;                           ///< empty if there is none
+    std::map<std::string, GenericValue> generics;          ///< all of them, as chosen
+    std::map<std::string, ir::Scalar> tunables;            ///< all of them, as chosen
+    std::string reference;                                 ///< empty if there is none
     std::optional<double> relative_bound, absolute_bound;  ///< of `within`, evaluated
-    std::map<std::string, ir::Scalar> defaults;      ///< values of scalar parameters that have one
+    std::map<std::string, ir::Scalar> defaults;            ///< values of scalar parameters that have one
 };
 
 /// Specialises. On errors (in `diagnostics`) returns nothing. The default configuration is the first, in the order of
@@ -60,8 +60,9 @@ std::vector<std::map<std::string, ir::Scalar>> configurations(const Program& pro
                                                               support::Diagnostics& diagnostics);
 
 /// Checks the bodies of every kernel and function of the root file that can be checked without a host: each kernel is
-/// specialised with representative generics (the first admitted type, small sizes). For `kiln check`.
-void check_bodies(const Program& program, support::Diagnostics& diagnostics);
+/// specialised with representative generics (the first admitted type, small sizes). For `kiln check`. `places`, if
+/// given, gets the types of what is declared, with those representatives in them.
+void check_bodies(const Program& program, support::Diagnostics& diagnostics, Places* places = nullptr);
 
 /// Parses a generic or tunable given as text on a command line: "bf16", "true", "64", "0.5", "act.gelu". Null if the
 /// text is none of these.
