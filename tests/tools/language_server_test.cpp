@@ -202,8 +202,7 @@ TEST_SUITE("unit") {
         CHECK(server->at("definition", kUri, 8, 20)["range"]["start"] == Json{{"line", 2}, {"character", 3}});
         CHECK(server->at("definition", kUri, 5, 15)["range"]["start"] == Json{{"line", 3}, {"character", 27}});
         // The library is in the program, not on the disk: its files have a hover and no place to go to.
-        CHECK(hover_text(server->at("hover", kUri, 9, 20)).starts_with("```kiln
-fn relu(x: f32) -> f32"));
+        CHECK(hover_text(server->at("hover", kUri, 9, 20)).starts_with("```kiln\nfn relu(x: f32) -> f32"));
         CHECK(server->at("definition", kUri, 9, 20).is_null());
         CHECK(server->at("definition", "file:///other.kiln", 0, 0).is_null());
     }
