@@ -17,6 +17,10 @@ if(KILN_SANITIZE)
   target_link_options(kiln_options INTERFACE -fsanitize=${KILN_SANITIZE})
 endif()
 
+if(KILN_FUZZ)
+  target_compile_options(kiln_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # ccache only saves time: it is used where it is installed and nothing else was asked for.
 find_program(KILN_CCACHE ccache)
 if(KILN_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)

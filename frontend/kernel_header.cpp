@@ -6,11 +6,12 @@
 
 namespace kiln::frontend {
 
-Lowerer::Lowerer(const Program& program, const Request& request, Reporter& reporter, bool checking)
+Lowerer::Lowerer(const Program& program, const Request& request, Reporter& reporter, bool checking, Places* places)
     : program_(program),
       request_(request),
       reporter_(reporter),
       checking_(checking),
+      places_(places),
       builder_(result_.kernel, result_.kernel.host = result_.kernel.add_block()) {}
 
 bool Lowerer::open_kernel() {

@@ -72,7 +72,8 @@ inline constexpr ir::ScalarType kRepresentativeType = ir::ScalarType::F16;
 
 class Lowerer {
 public:
-    Lowerer(const Program& program, const Request& request, Reporter& reporter, bool checking = false);
+    Lowerer(const Program& program, const Request& request, Reporter& reporter, bool checking = false,
+            Places* places = nullptr);
 
     /// The specialisation, or nothing if there were errors.
     std::optional<Specialisation> run();
@@ -136,6 +137,8 @@ private:
     // ---- scope.cpp ----
     Binding* declare(std::string_view name, Value value, support::Span span, BindingKind kind = BindingKind::Fixed);
     void declare_type(std::string_view name, ir::ScalarType type, support::Span span);
+    /// What an editor shows of a binding: its type, and its value if that is known.
+    std::string description(const Binding& binding) const;
     Binding* find(std::string_view name) const;
     /// A binding made after `base`.
     Binding* find_since(std::string_view name, const Binding* base) const;
@@ -547,7 +550,8 @@ private:
     const Program& program_;
     const Request& request_;
     Reporter& reporter_;
-    bool checking_;  ///< representative arguments: conditions on them mean nothing
+    bool checking_;   ///< representative arguments: conditions on them mean nothing
+    Places* places_;  ///< may be null
 
     std::size_t file_ = 0;
     Binding* scope_ = nullptr;

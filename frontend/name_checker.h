@@ -30,7 +30,7 @@ struct Meaning {
 class NameChecker {
 public:
     NameChecker(const Program& program, const std::vector<bool>& complete, std::size_t file,
-                support::Diagnostics& diagnostics);
+                support::Diagnostics& diagnostics, Places* places);
     void check();
 
 private:
@@ -140,6 +140,9 @@ private:
     void declare(EntityKind kind, std::string_view name, support::Span span, dsl::NodeId node);
     Meaning resolve(std::string_view name, support::Span span);
     Meaning resolve_path(std::string_view path, support::Span span);
+    void note_place(support::Span at, support::Span declaration) {
+        if (places_ != nullptr) places_->lead(at, declaration);
+    }
     Meaning member(std::size_t module, std::string_view name, std::string_view alias, support::Span span);
     Meaning declaration_meaning(std::size_t file, dsl::NodeId node) const;
     /// The meaning of a visible name, without a report and without counting as a use.
@@ -165,6 +168,7 @@ private:
     const std::vector<bool>& complete_;
     const std::size_t file_;
     support::Diagnostics& diagnostics_;
+    Places* places_;                ///< may be null
     support::Diagnostics dropped_;  ///< takes what comes after the limit
     std::size_t errors_ = 0;
 

@@ -13,15 +13,16 @@ using dsl::NodeId;
 using dsl::NodeKind;
 using support::Span;
 
-void check_names(const Program& program, const std::vector<bool>& complete, support::Diagnostics& diagnostics) {
+void check_names(const Program& program, const std::vector<bool>& complete, support::Diagnostics& diagnostics,
+                 Places* places) {
     for (std::size_t file = 0; file < program.files.size(); ++file) {
-        if (complete[file]) NameChecker(program, complete, file, diagnostics).check();
+        if (complete[file]) NameChecker(program, complete, file, diagnostics, places).check();
     }
 }
 
 NameChecker::NameChecker(const Program& program, const std::vector<bool>& complete, std::size_t file,
-                         support::Diagnostics& diagnostics)
-    : files_(program), complete_(complete), file_(file), diagnostics_(diagnostics) {}
+                         support::Diagnostics& diagnostics, Places* places)
+    : files_(program), complete_(complete), file_(file), diagnostics_(diagnostics), places_(places) {}
 
 void NameChecker::check() {
     for (const NodeId id : children(ast().root)) declaration(id);
@@ -32,6 +33,7 @@ void NameChecker::declaration(NodeId id) {
     declaration_ = id;
     reported_.clear();
     edges_.push_back({id, {}});
+    note_place(node(id).name_span, node(id).name_span);
     const NodeKind kind = node(id).kind;
     if (kind == NodeKind::Constant) {
         constant(id, false);

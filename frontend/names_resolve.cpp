@@ -73,6 +73,7 @@ void NameChecker::declare(EntityKind kind, std::string_view name, Span span, Nod
         }
     }
     scopes_.declare(kind, name, span, node);
+    note_place(span, span);
 }
 
 Meaning NameChecker::declaration_meaning(std::size_t file, NodeId id) const {
@@ -129,6 +130,8 @@ Meaning NameChecker::resolve(std::string_view name, Span span) {
         }
         return meaning;
     }
+    if (meaning.kind == EntityKind::Module) note_place(span, {files_.files[meaning.file].source, 0, 0});
+    if (meaning.span.end > meaning.span.begin) note_place(span, meaning.span);
     if (meaning.entity != nullptr) check_entity(*meaning.entity, span);
     const bool own = meaning.entity == nullptr && meaning.file == file_ && meaning.node != dsl::kNoNode;
     if (own && meaning.kind != EntityKind::Kernel && !edges_.empty())
@@ -160,7 +163,9 @@ void NameChecker::check_entity(const Entity& entity, Span span) {
 Meaning NameChecker::member(std::size_t module, std::string_view name, std::string_view alias, Span span) {
     const File& file = files_.files[module];
     if (const auto found = file.declarations.find(name); found != file.declarations.end()) {
-        return declaration_meaning(module, found->second);
+        const Meaning meaning = declaration_meaning(module, found->second);
+        note_place(span, meaning.span);
+        return meaning;
     }
     Meaning meaning;
     meaning.file = module;

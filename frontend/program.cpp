@@ -193,11 +193,12 @@ void Loader::follow(NodeId import) {
 
 }  // namespace
 
-Program load_program(const std::string& path, const FileReader& reader, support::Diagnostics& diagnostics) {
+Program load_program(const std::string& path, const FileReader& reader, support::Diagnostics& diagnostics,
+                     Places* places) {
     Program program;
     Loader loader(program, reader, diagnostics);
     loader.load(path);
-    check_names(program, loader.complete(), diagnostics);
+    check_names(program, loader.complete(), diagnostics, places);
     return program;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dsl/ast.h"
+#include "frontend/places.h"
 #include "ir/support/diagnostic.h"
 
 namespace kiln::frontend {
@@ -34,10 +35,12 @@ struct Program {
 };
 
 /// Reads `path` and its imports through `reader` and checks all names: unknown names (with the nearest known one),
-/// duplicates, shadowing, reserved uses, import cycles, misplaced statements, clauses that name nothing. Dead branches of
-/// `static if` are checked too. Problems go to `diagnostics`; the program is complete but must not be specialised if
-/// there are errors. An unreadable root is a diagnostic at an empty source named `path`.
-Program load_program(const std::string& path, const FileReader& reader, support::Diagnostics& diagnostics);
+/// duplicates, shadowing, reserved uses, import cycles, misplaced statements, clauses that name nothing. Dead branches
+/// of `static if` are checked too. Problems go to `diagnostics`; the program is complete but must not be specialised if
+/// there are errors. An unreadable root is a diagnostic at an empty source named `path`. `places`, if given, gets where
+/// names lead.
+Program load_program(const std::string& path, const FileReader& reader, support::Diagnostics& diagnostics,
+                     Places* places = nullptr);
 
 /// Reads files from disk.
 std::optional<std::string> read_file(const std::string& path);

@@ -8,7 +8,25 @@ namespace kiln::frontend {
 Binding* Lowerer::declare(std::string_view name, Value value, support::Span span, BindingKind kind) {
     bindings_.push_back(
         {name, scope_, kind, std::move(value), ir::ScalarType::F32, span, lift_ == nullptr ? 0 : lift_->id});
-    return scope_ = &bindings_.back();
+    scope_ = &bindings_.back();
+    // In a lifted call, where a scalar may be a tile, the types are not those of the text.
+    if (places_ != nullptr && lift_ == nullptr) places_->describe(span, description(*scope_));
+    return scope_;
+}
+
+std::string Lowerer::description(const Binding& binding) const {
+    const Value& value = binding.value;
+    if (binding.kind == BindingKind::Absent || value.poison()) return {};
+    if (value.is_constant()) {
+        return fmt::format("{} = {}", type_text(value), ir::to_string(value.constant.scalar));
+    }
+    if (value.kind != ValueKind::Tensor) return type_text(value);
+    const ir::Type& tensor = builder_.kernel().type(value.tensor->value);
+    std::string text;
+    for (const std::int64_t size : tensor.shape) {
+        text += (text.empty() ? "" : ", ") + (size == ir::kDynamic ? std::string("_") : std::to_string(size));
+    }
+    return fmt::format("{} {}[{}]", ir::name(tensor.access), ir::name(tensor.element), text);
 }
 
 void Lowerer::declare_type(std::string_view name, ir::ScalarType type, support::Span span) {

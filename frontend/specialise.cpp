@@ -20,24 +20,24 @@ std::vector<ir::Configuration> configurations(const Program& program, const Requ
     return Lowerer(program, request, reporter).all_configurations();
 }
 
-void check_bodies(const Program& program, support::Diagnostics& diagnostics) {
+void check_bodies(const Program& program, support::Diagnostics& diagnostics, Places* places) {
     Reporter reporter(diagnostics);
     const dsl::Ast& ast = program.files[0].ast;
     for (const dsl::NodeId declaration : ast.children_of(ast.root)) {
         const dsl::Node& declared = ast[declaration];
         if (declared.kind == dsl::NodeKind::Function) {
-            Lowerer(program, {}, reporter, true).check_function(declaration);
+            Lowerer(program, {}, reporter, true, places).check_function(declaration);
         }
         if (declared.kind != dsl::NodeKind::Kernel) continue;
         Request request;
         request.kernel = declared.text;
-        Lowerer(program, request, reporter, true).run();
+        Lowerer(program, request, reporter, true, places).run();
         for (const dsl::NodeId parameter : ast.children_of(ast.child(declaration, 1))) {
             const bool tensor = ast[ast.child(parameter, 0)].kind == dsl::NodeKind::TensorType;
             if (!tensor || ast.child(parameter, 1) == dsl::kNoNode) continue;
             request.parameters[std::string(ast[parameter].text)].present = false;
         }
-        if (!request.parameters.empty()) Lowerer(program, request, reporter, true).run();
+        if (!request.parameters.empty()) Lowerer(program, request, reporter, true, places).run();
     }
 }
 

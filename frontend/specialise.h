@@ -62,8 +62,9 @@ std::vector<ir::Configuration> configurations(const Program& program, const Requ
                                               support::Diagnostics& diagnostics);
 
 /// Checks the bodies of every kernel and function of the root file that can be checked without a host: each kernel is
-/// specialised with representative generics (the first admitted type, small sizes). For `kiln check`.
-void check_bodies(const Program& program, support::Diagnostics& diagnostics);
+/// specialised with representative generics (the first admitted type, small sizes). For `kiln check`. `places`, if
+/// given, gets the types of what is declared, with those representatives in them.
+void check_bodies(const Program& program, support::Diagnostics& diagnostics, Places* places = nullptr);
 
 /// Parses a generic or tunable given as text on a command line: "bf16", "true", "64", "0.5", "act.gelu". Null if the
 /// text is none of these.

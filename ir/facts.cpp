@@ -342,15 +342,25 @@ private:
         const ValueId upper = source(bound);
         if (!kernel_.type(upper).is_scalar()) return false;
         const ValueId whole = source(value);
-        if (uppers_[whole.index] == upper) return true;
+        if (stays_below(whole, upper)) return true;
         const Op* sum = kernel_.definition(whole);
         if (sum == nullptr || sum->kind != OpKind::Add) return false;
         return is_below_bound(sum->operands[0], sum->operands[1], upper) ||
                is_below_bound(sum->operands[1], sum->operands[0], upper);
     }
+    /// Whether an index has this upper bound, or the lesser of it and others.
+    bool stays_below(ValueId index, ValueId upper) const {
+        ValueId bound = uppers_[index.index];
+        for (const Op* op = nullptr; bound.valid() && bound != upper; bound = op->operands[1]) {
+            op = kernel_.definition(bound);
+            if (op == nullptr || op->kind != OpKind::Min) return false;
+            if (op->operands[0] == upper) return true;
+        }
+        return bound.valid();
+    }
     bool is_below_bound(ValueId index, ValueId rest, ValueId upper) {
         const ValueId start = source(index);
-        if (uppers_[start.index] != upper) return false;
+        if (!stays_below(start, upper)) return false;
         const std::int64_t common = gcd((*this)[start].divisor, (*this)[upper].divisor);
         return (*this)[rest].lo >= 0 && (*this)[rest].hi < common;
     }

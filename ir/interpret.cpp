@@ -21,7 +21,7 @@ namespace {
 class Interpreter {
 public:
     Interpreter(const Kernel& kernel, const Launch& launch, std::span<const Argument> arguments,
-                std::span<const TensorView> scratch, std::size_t phase, const PrintSink& print);
+                std::span<const TensorView> scratch, std::size_t phase, const PrintSink& print, RunObserver* observer);
 
     void run_program(const std::vector<std::int64_t>& offsets);
 
@@ -38,6 +38,7 @@ private:
         ElementwiseOp elementwise;
         std::size_t count = 1;  ///< elements of the first result
         bool is_scalar = true;  ///< whether the first result is one
+        bool followed = false;  ///< by the observer
     };
 
     /// What a block that has been entered belongs to.
@@ -72,6 +73,10 @@ private:
     void copy_value(std::byte* target, const std::byte* source, ValueId value) {
         std::memcpy(target, source, bytes_of(value));
     }
+
+    void tell_computed(const Step& step);
+    void tell_touched(const Op& op, Touch touch, const std::byte* mask);
+    void tell_narrowed(const Op& op);
 
     void run_elementwise(const Step& step);
     void run_conversion(const Step& step);
@@ -111,6 +116,7 @@ private:
     const Kernel& kernel_;
     const Phase& phase_;
     const PrintSink& print_;
+    RunObserver* observer_;
     std::vector<std::int64_t> offsets_;  ///< of the running program
     std::vector<std::uint64_t> words_;   ///< scalars by ValueId; the pattern is in the low bytes, the rest is zero
     std::vector<std::byte*> places_;     ///< by ValueId: into words_ or tiles_
@@ -125,10 +131,12 @@ private:
 };
 
 Interpreter::Interpreter(const Kernel& kernel, const Launch& launch, std::span<const Argument> arguments,
-                         std::span<const TensorView> scratch, std::size_t phase, const PrintSink& print)
+                         std::span<const TensorView> scratch, std::size_t phase, const PrintSink& print,
+                         RunObserver* observer)
     : kernel_(kernel),
       phase_(kernel.phases[phase]),
       print_(print),
+      observer_(observer),
       words_(kernel.values.size()),
       places_(kernel.values.size()),
       view_of_(kernel.values.size()),
@@ -208,6 +216,7 @@ Interpreter::Step Interpreter::make_step(const Op& op) {
         step.is_scalar = kernel_.type(op.result()).is_scalar();
     }
     if (step.handler == &Interpreter::run_elementwise) prepare_elementwise(step);
+    step.followed = observer_ != nullptr && is_elementwise(op.kind) && observer_->follows(op);
     return step;
 }
 
@@ -401,7 +410,40 @@ void Interpreter::assign(std::span<const ValueId> targets, std::span<const Value
     }
 }
 
+void Interpreter::tell_computed(const Step& step) {
+    const std::vector<ValueId>& operands = step.op->operands;
+    const auto pattern = [&](ValueId value, std::size_t k) {
+        if (step.is_scalar) return words_[value.index];
+        return tile_pattern(kernel_.type(value).element, places_[value.index], k);
+    };
+    for (std::size_t k = 0; k < step.count; ++k) {
+        observer_->compute(*step.op, pattern(operands.front(), k), pattern(operands[operands.size() > 1 ? 1 : 0], k));
+    }
+}
+
+/// Of the elements that the footprint holds.
+void Interpreter::tell_touched(const Op& op, Touch touch, const std::byte* mask) {
+    if (observer_ == nullptr) return;
+    footprint_.visit([&](std::size_t position, bool inside, std::uint64_t offset) {
+        if (inside && (mask == nullptr || mask[position] != std::byte{0})) observer_->touch(op, touch, offset);
+    });
+}
+
+/// Of the bounds that axis_values_ holds.
+void Interpreter::tell_narrowed(const Op& op) {
+    if (observer_ == nullptr) return;
+    const auto& access = attribute<AccessAttribute>(op);
+    auto value = axis_values_.begin();
+    for (std::size_t axis = 0; axis < access.axes.size(); ++axis) {
+        if (access.axes[axis].kind == AxisKind::Index) ++value;
+        if (access.axes[axis].kind != AxisKind::Range) continue;
+        observer_->narrow(op, axis, value[0], value[1], view(op.operands[0]).sizes[axis]);
+        value += 2;
+    }
+}
+
 void Interpreter::run_elementwise(const Step& step) {
+    if (step.followed) tell_computed(step);
     if (!step.is_scalar) {
         apply_elementwise(step.elementwise, step.result, step.operands, step.count);
         return;
@@ -415,6 +457,7 @@ void Interpreter::run_elementwise(const Step& step) {
 void Interpreter::run_conversion(const Step& step) {
     const ScalarType from = kernel_.type(step.op->operands[0]).element;
     const ScalarType to = kernel_.type(step.op->result()).element;
+    if (step.followed) tell_computed(step);
     if (step.is_scalar) {
         words_[step.op->result().index] = convert_bits(step.op->kind, words_[step.op->operands[0].index], from, to);
         return;
@@ -607,6 +650,7 @@ void Interpreter::run_atomic(const Step& step) {
     const auto pattern = [&](std::size_t operand, std::size_t k) {
         return tile_pattern(tensor.element, places_[op.operands[operand].index], k);
     };
+    tell_touched(op, Touch::Update, mask);
     with_element(tensor.element, [&]<class Element>(Element) {
         footprint_.visit([&](std::size_t position, bool inside, std::uint64_t offset) {
             std::uint64_t old = fill;
@@ -655,13 +699,16 @@ void Interpreter::run_assert(const Step& step) {
     if (*step.operands[0] != std::byte{0}) return;
     std::string program;
     for (const std::int64_t offset : offsets_) program += (program.empty() ? "" : ", ") + std::to_string(offset);
-    throw AssertionFailed(message_of(*step.op, 1) + ", in program (" + program + ")");
+    const std::string message = message_of(*step.op, 1);
+    if (observer_ != nullptr) observer_->fail(*step.op, message);
+    throw AssertionFailed(message + ", in program (" + program + ")");
 }
 
 void Interpreter::run_view(const Step& step) {
     const Op& op = *step.op;
     axis_values_.clear();
     for (std::size_t i = 1; i < op.operands.size(); ++i) axis_values_.push_back(integer(op.operands[i]));
+    tell_narrowed(op);
     view(op.result()) = narrow_view(view(op.operands[0]), attribute<AccessAttribute>(op), axis_values_);
 }
 
@@ -702,6 +749,7 @@ void Interpreter::run_load(const Step& step) {
     const MemoryView& tensor = view(op.operands[0]);
     const std::uint64_t fill_bits = words_[op.operands[behind].index];
     const std::byte* mask = access.masked ? places_[op.operands[behind + 1].index] : nullptr;
+    tell_touched(op, Touch::Read, mask);
     with_element(tensor.element, [&]<class Element>(Element) {
         using Tile = typename Element::Tile;
         auto* out = reinterpret_cast<Tile*>(step.result);
@@ -720,6 +768,7 @@ void Interpreter::run_store(const Step& step) {
     const MemoryView& tensor = view(op.operands[0]);
     const std::byte* value = places_[op.operands[behind].index];
     const std::byte* mask = access.masked ? places_[op.operands[behind + 1].index] : nullptr;
+    tell_touched(op, Touch::Write, mask);
     with_element(tensor.element, [&]<class Element>(Element) {
         const auto* in = reinterpret_cast<const typename Element::Tile*>(value);
         footprint_.visit([&](std::size_t position, bool inside, std::uint64_t offset) {
@@ -853,22 +902,24 @@ private:
 
 void interpret_phase(const Kernel& kernel, const Launch& launch, std::span<const Argument> arguments,
                      std::span<const TensorView> scratch, std::size_t phase, std::int64_t first, std::int64_t last,
-                     const PrintSink& print) {
+                     const PrintSink& print, RunObserver* observer) {
     if (first >= last) return;
-    Interpreter interpreter(kernel, launch, arguments, scratch, phase, print);
+    Interpreter interpreter(kernel, launch, arguments, scratch, phase, print, observer);
     for (std::int64_t program = first; program < last; ++program) {
+        if (observer != nullptr) observer->begin_program(phase, program);
         interpreter.run_program(program_offsets(kernel, launch, phase, program));
     }
 }
 
 LaunchErrors interpret(const Kernel& kernel, std::span<const Argument> arguments, std::int64_t units,
-                       const PrintSink& print) try {
+                       const PrintSink& print, RunObserver* observer) try {
     auto prepared = prepare_launch(kernel, arguments, units);
     if (auto* errors = std::get_if<LaunchErrors>(&prepared)) return std::move(*errors);
     const Launch& launch = std::get<Launch>(prepared);
     const ScratchMemory scratch(kernel, launch);
+    if (observer != nullptr) observer->begin_launch(launch);
     for (std::size_t phase = 0; phase < kernel.phases.size(); ++phase) {
-        interpret_phase(kernel, launch, arguments, scratch.views(), phase, 0, launch.programs(phase), print);
+        interpret_phase(kernel, launch, arguments, scratch.views(), phase, 0, launch.programs(phase), print, observer);
     }
     return {};
 } catch (const AssertionFailed& failed) {

@@ -38,6 +38,7 @@ void add_bench(CLI::App& program, Action& action);
 void add_tune(CLI::App& program, Action& action);
 void add_tuning_worker(CLI::App& program, Action& action);
 void add_explain(CLI::App& program, Action& action);
+void add_lsp(CLI::App& program, Action& action);
 void add_report(CLI::App& program, Action& action);
 void add_tuning(CLI::App& program, Action& action);
 

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "autotune/inputs.h"
 #include "autotune/statistics.h"
 #include "autotune/tune.h"
 #include "codegen/configure/machine.h"
+#include "codegen/cpu/held_reads.h"
+#include "ir/passes/pipeline.h"
+#include "tools/diagnostics_json.h"
 #include "tools/problems.h"
 
 namespace kiln::tools {
@@ -28,6 +32,8 @@ struct Explained {
     std::shared_ptr<const runtime::StoredMatch> match;
     std::vector<std::size_t> order;  ///< of the configurations: the model's
     std::size_t chosen = 0;
+    std::shared_ptr<const runtime::ModuleState> module;
+    ir::Shortfalls shortfalls;  ///< of the performance contract, in the chosen configuration
 };
 
 bool is_timed(const std::optional<runtime::Measurement>& row) {
@@ -35,8 +41,28 @@ bool is_timed(const std::optional<runtime::Measurement>& row) {
            (row->verdict == runtime::Verdict::Verified || row->verdict == runtime::Verdict::Unchecked);
 }
 
+/// Where the performance contract does not hold.
+ir::Shortfalls find_shortfalls(const Explained& explained) {
+    const auto kernel = autotune::kernel_of(explained.module, explained.launch);
+    const auto shapes = autotune::LaunchArguments::shapes(explained.launch);
+    const auto matched = runtime::match_arguments(kernel->signature(), shapes.arguments());
+    const Device device = Device::open(explained.launch.device);
+    frontend::Request request = kernel->request(*device.stream().backend(), matched);
+    const ir::Configuration& chosen = explained.task.candidates.space[explained.chosen];
+    request.tunables = chosen.tunables;
+    request.schedule = chosen.schedule;
+    support::Diagnostics diagnostics;
+    auto specialisation = frontend::specialise(explained.module->program(), request, diagnostics);
+    if (!specialisation) throw Error(ErrorKind::user, diagnostics.render(explained.module->program().sources));
+    ir::Shortfalls shortfalls = ir::run_tile_passes(specialisation->kernel);
+    const ir::Shortfalls held = codegen::cpu::held_reads(specialisation->kernel);
+    shortfalls.insert(shortfalls.end(), held.begin(), held.end());
+    return shortfalls;
+}
+
 Explained explain_one(const runtime::CapturedLaunch& launch, bool wide) {
-    Explained result{launch, autotune::make_task(load_module(launch.file), launch, {.wide = wide}), {}, {}, {}, 0};
+    const auto module = load_module(launch.file);
+    Explained result{launch, autotune::make_task(module, launch, {.wide = wide}), {}, {}, {}, 0, module, {}};
     const autotune::Task& task = result.task;
     const auto store = runtime::tuning_store();
     result.rows.resize(task.stored.size());
@@ -59,6 +85,7 @@ Explained explain_one(const runtime::CapturedLaunch& launch, bool wide) {
             result.chosen = static_cast<std::size_t>(place - task.stored.begin());
         }
     }
+    result.shortfalls = find_shortfalls(result);
     return result;
 }
 
@@ -108,6 +135,18 @@ void print_terms(const configure::Prediction& prediction) {
     }
 }
 
+void print_contract(const Explained& explained) {
+    fmt::print("  contract   {}\n", explained.shortfalls.empty()
+                                        ? "holds (docs/language.md, section 11)"
+                                        : "does not hold everywhere (docs/language.md, section 11)");
+    const support::SourceMap& sources = explained.module->program().sources;
+    for (const ir::Shortfall& shortfall : explained.shortfalls) {
+        const support::Location at = sources.locate(shortfall.span.source, shortfall.span.begin);
+        fmt::print("    ({})  {}:{}:{}: {}\n", shortfall.clause, sources.name(shortfall.span.source), at.line,
+                   at.column, shortfall.reason);
+    }
+}
+
 void print_configurations(const Explained& explained) {
     fmt::print("\n  configurations, the model's best first\n    {:<36} {:>12} {:>12}\n", "", "predicted ms",
                "measured ms");
@@ -137,6 +176,7 @@ void print(const Explained& explained) {
     print_terms(prediction);
     fmt::print("  work       {:.4g} Gflop, {:.4g} MB at least, {:.4g} operations a byte\n", prediction.operations / 1e9,
                prediction.compulsory_bytes / 1e6, prediction.operations / std::max(prediction.compulsory_bytes, 1.0));
+    print_contract(explained);
     print_configurations(explained);
     const Compared pairs = compared(explained);
     if (const auto correlation = autotune::rank_correlation(pairs.predicted, pairs.measured)) {
@@ -181,13 +221,16 @@ Json to_json(const Explained& explained) {
         const auto [seconds, bound] = roof_seconds(device, prediction);
         devices.push_back({{"device", device.name}, {"seconds", seconds}, {"bound", bound}, {"source", device.source}});
     }
-    Json json = {{"problem", title(explained.launch)},
-                 {"how", how_chosen(explained)},
-                 {"operations", prediction.operations},
-                 {"bytes", prediction.compulsory_bytes},
-                 {"terms", terms},
-                 {"configurations", configurations},
-                 {"devices", devices}};
+    Json contract = Json::array();
+    for (const ir::Shortfall& shortfall : explained.shortfalls) {
+        contract.push_back({{"clause", std::string(1, shortfall.clause)},
+                            {"reason", shortfall.reason},
+                            {"at", tools::to_json(shortfall.span, explained.module->program().sources)}});
+    }
+    Json json = {{"problem", title(explained.launch)},   {"contract", contract},
+                 {"how", how_chosen(explained)},         {"operations", prediction.operations},
+                 {"bytes", prediction.compulsory_bytes}, {"terms", terms},
+                 {"configurations", configurations},     {"devices", devices}};
     const Compared pairs = compared(explained);
     if (const auto correlation = autotune::rank_correlation(pairs.predicted, pairs.measured)) {
         json["rank_correlation"] = *correlation;

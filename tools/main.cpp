@@ -103,6 +103,7 @@ int run(int argc, char** argv) {
     add_tuning_worker(program, action);
     add_explain(program, action);
     add_report(program, action);
+    add_lsp(program, action);
     add_tuning(program, action);
     // Looked for by hand, since a command line that does not parse must be reported in this form, too.
     const bool json =

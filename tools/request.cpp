@@ -174,6 +174,10 @@ Argument given_number(const std::string& name, const std::string& text) {
 void add_kernel_options(CLI::App& command, KernelOptions& options) {
     command.add_option("file", options.file, "a .kiln file; kiln/NAME.kiln is the standard library")->required();
     command.add_option("kernel", options.kernel, "a kernel of the file")->required();
+    add_launch_options(command, options);
+}
+
+void add_launch_options(CLI::App& command, KernelOptions& options) {
     command.add_option("-D,--define", options.definitions, "a generic or tunable: T=bf16, BM=128, activation=act.gelu")
         ->delimiter(',');
     command.add_option("--size", options.sizes, "a named size: M=97,N=203")->delimiter(',');

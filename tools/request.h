@@ -28,6 +28,9 @@ struct KernelOptions {
 
 void add_kernel_options(CLI::App& command, KernelOptions& options);
 
+/// The same without the file and the kernel.
+void add_launch_options(CLI::App& command, KernelOptions& options);
+
 /// The module, read from disk or from the standard library ("kiln/gemm.kiln").
 std::shared_ptr<const runtime::ModuleState> load_module(const std::string& file);
 
@@ -35,8 +38,8 @@ std::shared_ptr<const runtime::ModuleState> load_module(const std::string& file)
 /// their class that is usual: f32 for floats and numbers, i32 for integers.
 std::shared_ptr<runtime::KernelState> make_kernel(const KernelOptions& options);
 
-/// What tensors are made of: random elements; sizes alone, all of them given; or shapes alone, where a run-time size need
-/// not be given.
+/// What tensors are made of: random elements; sizes alone, all of them given; or shapes alone, where a run-time size
+/// need not be given.
 enum class Memory : std::uint8_t { Filled, Sizes, None };
 
 /// Memory for a kernel's arguments, filled by `seed`: floats from the normal distribution, integers from -8 to 8, bools

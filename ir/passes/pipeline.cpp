@@ -1,7 +1,9 @@
 #include "ir/passes/pipeline.h"
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -11,8 +13,10 @@
 #include "ir/passes/hoist_invariants.h"
 #include "ir/passes/remove_checks.h"
 #include "ir/passes/remove_dead.h"
+#include "ir/passes/rewrite.h"
 #include "ir/passes/simplify_masks.h"
 #include "ir/passes/slice_gathers.h"
+#include "ir/passes/split_loops.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 
@@ -32,12 +36,14 @@ bool verifies() {
 /// Runs passes by name, with what surrounds each.
 class PassRunner {
 public:
-    explicit PassRunner(Kernel& kernel) : kernel_(kernel), verifies_(verifies()) {
+    PassRunner(Kernel& kernel, std::string_view left_out)
+        : kernel_(kernel), verifies_(verifies()), left_out_(left_out) {
         if (const char* dump = std::getenv("KILN_DUMP")) dump_ = dump;
         if (verifies_) verify_or_throw(kernel_, "the input of the tile passes");
     }
 
-    void operator()(std::string_view name, void (*pass)(Kernel&)) const {
+    void operator()(std::string_view name, const std::function<void(Kernel&)>& pass) const {
+        if (name == left_out_) return;
         pass(kernel_);
         if (dump_ == name || dump_ == "all") {
             const std::string text = print(kernel_);
@@ -49,29 +55,64 @@ public:
 private:
     Kernel& kernel_;
     bool verifies_;
+    std::string_view left_out_;
     std::string dump_;
 };
 
+/// Contract 11 (g): steps by tunables and `units()` are constants. A step that a launch gives is none.
+void report_steps(const Kernel& kernel, Shortfalls& shortfalls) {
+    const auto report = [&](ValueId step, support::Span span, const char* what) {
+        if (kernel.constant(step)) return;
+        shortfalls.push_back({'g', span, std::string("the step of this ") + what + " is known only at launch"});
+    };
+    for (const Phase& phase : kernel.phases) {
+        for (const GridAxis& axis : phase.axes) report(axis.step, phase.span, "grid");
+        for_each_op(kernel, phase.block, [&](OpId id) {
+            if (kernel[id].kind == OpKind::For) report(kernel[id].operands[2], kernel[id].span, "loop");
+        });
+    }
+}
+
 }  // namespace
 
-void run_tile_passes(Kernel& kernel) {
-    const PassRunner run(kernel);
+std::span<const std::string_view> tile_pass_names() {
+    // remove_checks is not among them: no backend compiles what it takes out.
+    static constexpr auto kNames =
+        std::to_array<std::string_view>({"slice_gathers", "fold_constants", "eliminate_common", "remove_dead",
+                                         "simplify_masks", "fuse_dot_accumulate", "hoist_invariants", "split_loops"});
+    return kNames;
+}
+
+Shortfalls run_tile_passes(Kernel& kernel, std::string_view left_out) {
+    const PassRunner run(kernel, left_out);
+    Shortfalls shortfalls;
     // First: what follows need not keep values for them.
     run("remove_checks", remove_checks);
     // Before folding, which then simplifies the starts of the slices.
-    run("slice_gathers", slice_gathers);
+    run("slice_gathers", [&](Kernel& each) { slice_gathers(each, shortfalls); });
     // Before merging: it rewrites different texts of one value to the same ops.
     run("fold_constants", fold_constants);
     // Before masks, which compare fills, and before hoisting, which would move each copy.
     run("eliminate_common", eliminate_common);
     // Before the two passes that ask whether a use is the only one: the dead use nothing.
     run("remove_dead", remove_dead);
-    run("simplify_masks", simplify_masks);
+    run("simplify_masks", [](Kernel& each) {
+        Shortfalls early;  // the second time tells
+        simplify_masks(each, early);
+    });
     // Before hoisting, which may take a dot and its sum into different blocks.
     run("fuse_dot_accumulate", fuse_dot_accumulate);
     run("hoist_invariants", hoist_invariants);
+    // Behind hoisting, which takes out what the bounds of the parts are made of; its constants are then folded, and
+    // the masks that they decide dropped.
+    run("split_loops", [&](Kernel& each) { split_loops(each, shortfalls); });
+    run("fold_constants", fold_constants);
+    run("remove_dead", remove_dead);
+    run("simplify_masks", [&](Kernel& each) { simplify_masks(each, shortfalls); });
     // Last: what the passes above left unused.
     run("remove_dead", remove_dead);
+    report_steps(kernel, shortfalls);
+    return shortfalls;
 }
 
 }  // namespace kiln::ir

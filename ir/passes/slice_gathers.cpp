@@ -52,12 +52,16 @@ private:
 
 class SliceGathers : public Rewriter {
 public:
-    explicit SliceGathers(Kernel& kernel) : Rewriter(kernel), facts_(kernel) {}
+    SliceGathers(Kernel& kernel, Shortfalls& shortfalls) : Rewriter(kernel), facts_(kernel), shortfalls_(shortfalls) {}
 
 private:
     Verdict visit(OpId id, Builder& builder) override {
         const OpKind kind = kernel_[id].kind;
-        if ((kind != OpKind::Load && kind != OpKind::Store) || !can_slice(kernel_[id])) return Verdict::Keep;
+        if (kind != OpKind::Load && kind != OpKind::Store) return Verdict::Keep;
+        if (!can_slice(kernel_[id])) {
+            report(kernel_[id]);
+            return Verdict::Keep;
+        }
         AccessAttribute access = attribute<AccessAttribute>(kernel_[id]);
         std::vector<ValueId> operands = kernel_[id].operands;
         FirstElement first(builder, facts_);
@@ -96,6 +100,26 @@ private:
         return rank > 0 && counting == rank;
     }
 
+    void report(const Op& op) {
+        const AccessAttribute& access = attribute<AccessAttribute>(op);
+        for (std::size_t axis = 0; axis < access.axes.size(); ++axis) {
+            const ValueId index = op.operands[axis + 1];
+            if (access.axes[axis].kind != AxisKind::Gather || !counts_modulo(index)) continue;
+            const bool wraps = !facts_.contiguity(index).known || may_wrap(index);
+            const char* reason =
+                wraps ? "it may wrap in its type: compute it in `int`" : "the tiles beside it are of another kind";
+            shortfalls_.push_back({'c', op.span, std::string("this index tile counts up and is no slice: ") + reason});
+            return;
+        }
+    }
+
+    /// Whether the tile counts up, in its own type or in the one it was converted from.
+    bool counts_modulo(ValueId index) const {
+        const Op* op = kernel_.definition(index);
+        const bool converted = op != nullptr && op->kind == OpKind::Convert;
+        return facts_.contiguity(index).known || (converted && facts_.contiguity(op->operands[0]).known);
+    }
+
     /// An i64 that wraps is negative and so outside, as the slice's element is; other types come back inside.
     bool may_wrap(ValueId index) const {
         const ScalarType type = kernel_.type(index).element;
@@ -104,12 +128,13 @@ private:
     }
 
     Facts facts_;
+    Shortfalls& shortfalls_;
 };
 
 }  // namespace
 
-void slice_gathers(Kernel& kernel) {
-    SliceGathers(kernel).run();
+void slice_gathers(Kernel& kernel, Shortfalls& shortfalls) {
+    SliceGathers(kernel, shortfalls).run();
 }
 
 }  // namespace kiln::ir

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "../ir/ir_text.h"
+#include "codegen/cpu/held_reads.h"
 
 using namespace kiln;
 using namespace kiln::codegen::cpu;
@@ -47,6 +48,36 @@ struct Planned {
 }  // namespace
 
 TEST_SUITE("unit") {
+    TEST_CASE("contract (e): a read for one reduction is streamed, also along a whole row and used twice on the way") {
+        const Planned planned(R"(
+    %a = load %x[%zero :+ 4, %zero :+ 4096] fill %fill : f32[4, 4096]
+    %b = exp %a : f32[4, 4096]
+    %c = mul %b, %b : f32[4, 4096]
+    %d = mul %c, %a : f32[4, 4096]
+    %s = reduce sum %d axis 1 : f32[4]
+    %r = reshape %s : f32[4, 1]
+    store %y[%zero :+ 4, %zero :+ 1], %r
+)");
+        CHECK(planned.plan.scratch_bytes < 4096);
+        CHECK(held_reads(planned.kernel).empty());
+    }
+
+    TEST_CASE("contract (e): a read that a store changes before its reduction is held, and said to be") {
+        const Planned planned(R"(
+    %a = load %z[%zero :+ 4, %zero :+ 64] fill %fill : f32[4, 64]
+    store %z[%zero, %zero], %fill
+    %s = reduce sum %a axis 1 : f32[4]
+    %r = reshape %s : f32[4, 1]
+    store %y[%zero :+ 4, %zero :+ 1], %r
+)");
+        const ir::Shortfalls held = held_reads(planned.kernel);
+        REQUIRE(held.size() == 1);
+        CHECK(held[0].clause == 'e');
+        CHECK(held[0].reason ==
+              "this read feeds one reduction and is held whole, in 1024 bytes: write it where it is reduced, "
+              "with no write to its tensor between");
+    }
+
     TEST_CASE("an elementwise chain is one nest without buffers") {
         const Planned planned(R"(
     %a = load %x[%zero :+ 4, %zero :+ 32] fill %fill : f32[4, 32]

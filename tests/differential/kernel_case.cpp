@@ -96,6 +96,7 @@ struct Variant {
     const char* target;
     bool passes, facts;
     Guard guard;
+    std::string_view left_out = {};  ///< a tile pass
 };
 constexpr Variant kVariants[] = {
     {"cpu", true, true, Guard::Behind},
@@ -127,8 +128,9 @@ public:
         if (!runs_here(*target)) return;
         CAPTURE(variant.target);
         CAPTURE(variant.passes);
+        CAPTURE(variant.left_out);
         ir::Kernel kernel = specialiser_.specialise(variant.facts).kernel;
-        if (variant.passes) ir::run_tile_passes(kernel);
+        if (variant.passes) ir::run_tile_passes(kernel, variant.left_out);
         const Arguments actual(specs_, variant.guard);
         fill(actual);
         run_compiled(kernel, actual.arguments, *target);
@@ -179,6 +181,12 @@ void check_case(const KernelCase& test, Variants variants, std::uint32_t seed) {
         case Variants::All:
             for (const Variant& variant : kVariants) comparison.check(variant);
             break;
+        case Variants::EachPass:
+            for (const Variant& variant : kVariants) comparison.check(variant);
+            for (const std::string_view pass : ir::tile_pass_names()) {
+                comparison.check({"cpu", true, true, Guard::Behind, pass});
+            }
+            break;
         case Variants::Two:
             comparison.check(kVariants[0]);
             comparison.check(kVariants[1 + seed % (std::size(kVariants) - 1)]);
@@ -197,6 +205,14 @@ ir::Kernel specialised_kernel(const KernelCase& test) {
 
 std::map<std::string, std::unique_ptr<GuardedTensor>> interpreted(const KernelCase& test) {
     return Comparison(test).take_expected();
+}
+
+void check_same_meaning(const KernelCase& test, const KernelCase& other) {
+    const auto expected = interpreted(test), found = interpreted(other);
+    for (const auto& [name, tensor] : expected) {
+        const std::string text = difference(*found.at(name), *tensor, Tolerance{});
+        CHECK_MESSAGE(text.empty(), name << ": " << text << "\n" << test.text << "\n" << other.text);
+    }
 }
 
 ir::Scalar element_of(const GuardedTensor& tensor, std::int64_t index) {

@@ -27,9 +27,10 @@ struct KernelCase {
 
 /// Which compilations are compared with the interpreter.
 enum class Variants {
-    All,  ///< host with and without the passes, x86_64_v2 and x86_64_v3, with facts of the arguments and without
-    Two,  ///< host with the passes; one other, drawn by `seed`
-    One,  ///< one of All, drawn by `seed`
+    All,       ///< host with and without the passes, x86_64_v2 and x86_64_v3, with facts of the arguments and without
+    Two,       ///< host with the passes; one other, drawn by `seed`
+    One,       ///< one of All, drawn by `seed`
+    EachPass,  ///< All, and host once without each of the tile passes
 };
 
 /// Fails the running test, with the program, where compiled code leaves anything else than the interpreter.
@@ -40,6 +41,9 @@ ir::Kernel specialised_kernel(const KernelCase& test);
 
 /// The tensors a kernel leaves after the interpreter ran it.
 std::map<std::string, std::unique_ptr<GuardedTensor>> interpreted(const KernelCase& test);
+
+/// Fails the running test where the interpreter leaves other bits for the two: one kernel, written in two ways.
+void check_same_meaning(const KernelCase& test, const KernelCase& other);
 
 /// The value of an element, given its index in row-major order.
 ir::Scalar element_of(const GuardedTensor& tensor, std::int64_t index);

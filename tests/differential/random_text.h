@@ -309,8 +309,7 @@ private:
         std::vector<Known> outer = std::move(known_);
         known_ = {{"p", from, Form::Scalar}, {"q", to, Form::Scalar}, {"n", I64, Form::Scalar}};
         ++depth_;
-        // Called with tiles, a function of scalars may not branch yet.
-        if (form == Form::Scalar) {
+        if (chance(2)) {
             line(fmt::format("if {} {{ return {} }}", expression(Bool, Form::Scalar, 1),
                              expression(to, Form::Scalar, 2)));
         }

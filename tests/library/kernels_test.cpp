@@ -1,5 +1,5 @@
 // Every kernel of the library beyond the first path: compiled code against the kernel's reference, within the bound
-// that the kernel states, and against the interpreter.
+// that the kernel states, and against the interpreter, whose checked run must find nothing.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "frontend/specialise.h"
-#include "ir/interpret.h"
+#include "ir/checked_run.h"
 #include "ir/semantics.h"
 #include "kiln/device.hpp"
 #include "runtime/backend.h"
@@ -151,8 +151,10 @@ void interpret(runtime::KernelState& kernel, const runtime::DeviceBackend& backe
         frontend::specialise(kernel.module().program(), kernel.request(backend, matched), diagnostics);
     REQUIRE_MESSAGE(specialised.has_value(), diagnostics.render(kernel.module().program().sources));
     const auto ignore = [](const std::string&) {};
-    const ir::LaunchErrors errors = ir::interpret(specialised->kernel, prepared->arguments(), backend.units(), ignore);
+    const ir::LaunchErrors errors =
+        ir::checked_run(specialised->kernel, prepared->arguments(), backend.units(), ignore, diagnostics);
     REQUIRE_MESSAGE(errors.messages.empty(), errors.messages.front());
+    CHECK_MESSAGE(!diagnostics.has_errors(), diagnostics.render(kernel.module().program().sources));
 }
 
 void check(const Case& test) {

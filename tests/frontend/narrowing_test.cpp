@@ -1,0 +1,74 @@
+// How much of the index arithmetic of the library facts prove to fit 32 bits: what contract (f) can count on.
+#include "ir/facts.h"
+#include "ir/passes/pipeline.h"
+#include "ir/passes/rewrite.h"
+#include "tests/dsl/must_fail_program.h"
+#include "tests/frontend/kernel_run.h"
+
+namespace kiln::test {
+
+namespace {
+
+struct Count {
+    std::size_t narrow = 0, all = 0;
+};
+
+/// Values of type int in the phases, constants left out.
+void count_values(const ir::Kernel& kernel, Count& count) {
+    const ir::Facts facts(kernel);
+    for (const ir::Phase& phase : kernel.phases) {
+        ir::for_each_op(kernel, phase.block, [&](ir::OpId op) {
+            for (const ir::ValueId result : kernel[op].results) {
+                const ir::Type& type = kernel.type(result);
+                if (type.is_tensor() || type.element != ir::kInt || kernel[op].kind == ir::OpKind::Constant) continue;
+                ++count.all;
+                count.narrow += facts[result].fits_32_bits() ? 1 : 0;
+            }
+        });
+    }
+}
+
+/// All kernels of the library that a request without generics but usual ones specialises.
+Count count_library(bool fits_32_bits) {
+    Count count;
+    for (const auto& path : dsl::kiln_files("library")) {
+        const frontend::Program program = load_checked(path.string());
+        const dsl::Ast& ast = program.files[0].ast;
+        for (const dsl::NodeId declaration : ast.children_of(ast.root)) {
+            if (ast[declaration].kind != dsl::NodeKind::Kernel) continue;
+            frontend::Request request;
+            request.kernel = ast[declaration].text;
+            request.fits_32_bits = fits_32_bits;
+            const dsl::NodeId generics = ast.child(declaration, 0);
+            if (generics != dsl::kNoNode) {
+                for (const dsl::NodeId generic : ast.children_of(generics)) {
+                    const std::string type(program.sources.text(ast[ast.child(generic, 0)].span));
+                    const std::string name(ast[generic].text);
+                    if (type == "int") request.generics[name] = ir::Scalar::int64(64);
+                    if (type == "float" || type == "real" || type == "number")
+                        request.generics[name] = ir::ScalarType::F32;
+                }
+            }
+            support::Diagnostics diagnostics;
+            auto specialisation = frontend::specialise(program, request, diagnostics);
+            if (!specialisation) continue;
+            ir::run_tile_passes(specialisation->kernel);
+            count_values(specialisation->kernel, count);
+        }
+    }
+    return count;
+}
+
+}  // namespace
+
+TEST_SUITE("ir") {
+    TEST_CASE("contract (f): facts prove most index arithmetic of the library to fit 32 bits") {
+        const Count proven = count_library(true), open = count_library(false);
+        MESSAGE("with arguments below 2^31: " << proven.narrow << " of " << proven.all
+                                              << "; of any size: " << open.narrow << " of " << open.all);
+        REQUIRE(proven.all > 300);
+        CHECK(proven.narrow * 10 > proven.all * 7);
+    }
+}
+
+}  // namespace kiln::test
