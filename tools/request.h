@@ -35,8 +35,8 @@ std::shared_ptr<const runtime::ModuleState> load_module(const std::string& file)
 /// their class that is usual: f32 for floats and numbers, i32 for integers.
 std::shared_ptr<runtime::KernelState> make_kernel(const KernelOptions& options);
 
-/// What tensors are made of: random elements; sizes alone, all of them given; or shapes alone, where a run-time size need
-/// not be given.
+/// What tensors are made of: random elements; sizes alone, all of them given; or shapes alone, where a run-time size
+/// need not be given.
 enum class Memory : std::uint8_t { Filled, Sizes, None };
 
 /// Memory for a kernel's arguments, filled by `seed`: floats from the normal distribution, integers from -8 to 8, bools
@@ -54,6 +54,17 @@ public:
 private:
     std::vector<std::vector<char>> memory_;
     std::vector<std::string> names_;
+    std::vector<Argument> arguments_;
+};
+
+/// The same arguments where a device can reach them: as they are on the CPU, else with tensors copied to its memory.
+class DeviceArguments {
+public:
+    DeviceArguments(const Device& device, std::span<const Argument> host);
+    std::span<const Argument> list() const { return arguments_; }
+
+private:
+    std::vector<Buffer> buffers_;
     std::vector<Argument> arguments_;
 };
 
