@@ -46,7 +46,8 @@ void add_check(CLI::App& program, Action& action) {
     CLI::App* command = program.add_subcommand("check", "report every error of .kiln files");
     command->add_option("files", options->files, "the files")->required();
     command->add_flag("--json", options->json, "print JSON");
-    command->footer("Example:\n  kiln check my_kernel.kiln\nEach kernel is checked with representative types and sizes.");
+    command->footer(
+        "Example:\n  kiln check my_kernel.kiln\nEach kernel is checked with representative types and sizes.");
     command->callback([options, &action] { action = [options] { return check(*options); }; });
 }
 

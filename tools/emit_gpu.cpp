@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <vector>
 
 #include "kiln/error.hpp"
 #include "runtime/child_process.h"
@@ -54,10 +56,11 @@ std::string disassembled(const std::vector<char>& cubin) {
 }
 
 void check_form(const Target& target, const std::string& form) {
-    const bool of_nvidia = form == "cuda" || form == "ptx" || form == "cubin", of_amd = form == "hip";
-    if (is_nvidia(target) ? !of_amd : !of_nvidia) return;
-    throw Error(ErrorKind::user, fmt::format("`--as {}` is no form of code for {}: it has {}", form, target.name,
-                                             is_nvidia(target) ? "ir, cuda, ptx, cubin and isa" : "ir, hip and isa"));
+    const std::vector<std::string> forms = is_nvidia(target) ? std::vector<std::string>{"cuda", "ptx", "cubin", "isa"}
+                                                             : std::vector<std::string>{"hip", "isa"};
+    if (std::find(forms.begin(), forms.end(), form) != forms.end()) return;
+    throw Error(ErrorKind::user, fmt::format("`--as {}` is no form of code for {}: it has ir, {}", form, target.name,
+                                             fmt::join(forms, ", ")));
 }
 
 }  // namespace

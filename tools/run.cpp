@@ -121,11 +121,8 @@ int run(const RunOptions& options) {
     const auto prepared = kernel->prepare(backend, arguments.list());
     RunResult result{prepared->info(), 0, run_arguments.bytes(), {}};
     if (options.verify) result.report = runtime::verify(*kernel, backend, arguments.list(), options.seed);
-    const Stream stream = device.stream();
-    result.seconds = median_seconds([&] {
-        prepared->bound().run();
-        stream.synchronise();
-    });
+    const auto launch = [&] { prepared->bound().run(); };
+    result.seconds = backend.has_own_memory() ? queued_seconds(device.stream(), launch) : median_seconds(launch);
     if (options.json) {
         print_json(kernel->name(), device, result);
     } else {

@@ -292,12 +292,12 @@ const char* load(const DynamicLibrary& library, Api& api) {
     return missing;
 }
 
-std::string words(const Api& api, Result result) {
+std::string name_of(const Api& api, Result result) {
     const char* name = nullptr;
     return api.cuGetErrorName(result, &name) == kSuccess && name != nullptr ? name : fmt::format("error {}", result);
 }
 
-gpu::FoundDriver open() {
+gpu::FoundDriver open_driver() {
     const DynamicLibrary library = DynamicLibrary::open(
         {"KILN_CUDA_DRIVER", {"libcuda.so.1"}, {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib/wsl/lib"}});
     if (!library.is_open()) return {nullptr, library.reason()};
@@ -307,7 +307,7 @@ gpu::FoundDriver open() {
         return {nullptr, fmt::format("{} is too old or no CUDA driver: it lacks {}", library.path(), missing)};
     }
     if (const Result result = api.cuInit(0); result != kSuccess) {
-        return {nullptr, fmt::format("{} does not start: {}", library.path(), words(api, result))};
+        return {nullptr, fmt::format("{} does not start: {}", library.path(), name_of(api, result))};
     }
     if (const Result result = api.cuDriverGetVersion(&version); result != kSuccess || version < kOldestVersion) {
         return {nullptr, fmt::format("{} is version {}.{}, and Kiln needs 11.2 or newer", library.path(),
@@ -315,7 +315,7 @@ gpu::FoundDriver open() {
     }
     if (const Result result = api.cuDeviceGetCount(&devices); result != kSuccess || devices == 0) {
         return {nullptr, fmt::format("{} finds no device{}", library.path(),
-                                     result == kSuccess ? "" : ": " + words(api, result))};
+                                     result == kSuccess ? "" : ": " + name_of(api, result))};
     }
     gpu::driver_state();  // begins to watch for forks and the exit, after the library's own exit handlers are set
     return {new CudaDriver(api, library.path(), version, devices), ""};
@@ -324,7 +324,7 @@ gpu::FoundDriver open() {
 }  // namespace
 
 const gpu::FoundDriver& driver() {
-    static const auto* const found = new gpu::FoundDriver(open());
+    static const auto* const found = new gpu::FoundDriver(open_driver());
     return *found;
 }
 

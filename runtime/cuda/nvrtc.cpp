@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "runtime/gpu/rtc.h"
 
@@ -78,7 +79,7 @@ const char* load(const DynamicLibrary& library, Results& results) {
     return missing;
 }
 
-gpu::FoundCompiler open() {
+gpu::FoundCompiler open_nvrtc() {
     const DynamicLibrary library = DynamicLibrary::open(
         {"KILN_NVRTC",
          {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"},
@@ -98,9 +99,10 @@ gpu::FoundCompiler open() {
         architectures.resize(static_cast<std::size_t>(count));
         if (results.architectures(architectures.data()) != 0) architectures.clear();
     }
-    const std::string file = version_in_name(library.path());
-    return {new Nvrtc(api, results, library.path(),
-                      fmt::format("{}.{}{}", major, minor, file.empty() ? "" : " (" + file + ")"),
+    // The interface tells no patch level, which another size of the file gives away.
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(library.path(), error);
+    return {new Nvrtc(api, results, library.path(), fmt::format("{}.{} ({} bytes)", major, minor, error ? 0 : bytes),
                       std::move(architectures)),
             ""};
 }
@@ -108,7 +110,7 @@ gpu::FoundCompiler open() {
 }  // namespace
 
 const gpu::FoundCompiler& nvrtc() {
-    static const auto* const found = new gpu::FoundCompiler(open());
+    static const auto* const found = new gpu::FoundCompiler(open_nvrtc());
     return *found;
 }
 

@@ -107,26 +107,6 @@ Needs amd_needs(std::span<const char> code) {
     return needs;
 }
 
-std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
-    return (value + step - 1) / step * step;
-}
-
-/// Registers are given in groups: 256 to a warp on NVIDIA's (CUDA occupancy rules), 8 to a thread on AMD's (CDNA ISA,
-/// "VGPR allocation"). NVIDIA's blocks take 1 KiB of shared memory more than they ask for (CUDA C++ Programming Guide,
-/// compute capability 8.x and later).
-void add_occupancy(PhaseStats& stats, const codegen::gpu::Target& target) {
-    const bool is_nvidia = target.vendor == codegen::gpu::Vendor::Nvidia;
-    const std::int64_t warps = (stats.threads + target.lanes - 1) / target.lanes;
-    const std::int64_t warp_registers =
-        is_nvidia ? rounded_up(stats.registers * target.lanes, 256) : rounded_up(stats.registers, 8) * target.lanes;
-    const std::int64_t shared = stats.shared_bytes + (is_nvidia ? 1024 : 0);
-    std::int64_t blocks = target.warps_per_unit / std::max<std::int64_t>(1, warps);
-    if (warp_registers > 0) blocks = std::min(blocks, target.registers_per_unit / (warp_registers * warps));
-    if (shared > 0) blocks = std::min(blocks, target.shared_bytes_per_unit / shared);
-    stats.blocks_per_unit = blocks;
-    stats.occupancy = static_cast<double>(blocks * warps) / target.warps_per_unit;
-}
-
 }  // namespace
 
 std::vector<PhaseStats> phase_stats(const codegen::gpu::Source& source, const CompiledSource& compiled,
@@ -142,7 +122,11 @@ std::vector<PhaseStats> phase_stats(const codegen::gpu::Source& source, const Co
         const FunctionNeeds& need = found->second;
         list.push_back({phase.symbol, phase.threads, need.registers, need.shared_bytes + phase.shared_bytes,
                         need.spill_bytes, need.stack_bytes, 0, 0});
-        add_occupancy(list.back(), target);
+        PhaseStats& stats = list.back();
+        const codegen::gpu::Occupancy occupancy =
+            codegen::gpu::occupancy(target, phase.threads, static_cast<int>(stats.registers), stats.shared_bytes);
+        stats.blocks_per_unit = occupancy.blocks;
+        stats.occupancy = occupancy.fraction;
     }
     return list;
 }

@@ -202,7 +202,8 @@ FoundBackend find_backend(const GpuVendor& vendor, const Driver& driver, int ind
         DeviceFacts facts = driver.facts(index);
         const codegen::gpu::FoundTarget found = codegen::gpu::find_target(facts.architecture);
         if (found.target == nullptr) {
-            return {nullptr, fmt::format("{} is {}, for which Kiln generates no code", facts.name, facts.architecture)};
+            return {nullptr, fmt::format("{} is {}, for which Kiln generates no code: {}", facts.name,
+                                         facts.architecture, found.note)};
         }
         return {std::make_shared<GpuBackend>(vendor, driver, index, std::move(facts), found), ""};
     } catch (const Error& error) {

@@ -17,8 +17,8 @@ struct KnownSince {
     int hip, clang;
 };
 constexpr KnownSince kKnownSince[] = {
-    {"gfx90a", 403, 13},  {"gfx942", 600, 17},  {"gfx950", 700, 20},
-    {"gfx1250", 702, 22}, {"gfx1100", 504, 15}, {"gfx1201", 604, 19},
+    {"gfx90a", 403, 13},  {"gfx942", 600, 17},  {"gfx950", 700, 20},  {"gfx1250", 702, 22}, {"gfx1100", 504, 15},
+    {"gfx1101", 504, 15}, {"gfx1102", 504, 15}, {"gfx1103", 504, 15}, {"gfx1200", 604, 19}, {"gfx1201", 604, 19},
 };
 
 /// A target that the table lacks is taken for newer than every compiler.

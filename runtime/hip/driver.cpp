@@ -293,7 +293,7 @@ const char* load(const DynamicLibrary& library, Api& api) {
     return missing;
 }
 
-gpu::FoundDriver open() {
+gpu::FoundDriver open_driver() {
     const DynamicLibrary library =
         DynamicLibrary::open({"KILN_HIP_DRIVER",
                               {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"},
@@ -326,7 +326,7 @@ std::vector<std::string> library_folders() {
 }
 
 const gpu::FoundDriver& driver() {
-    static const auto* const found = new gpu::FoundDriver(open());
+    static const auto* const found = new gpu::FoundDriver(open_driver());
     return *found;
 }
 

@@ -12,14 +12,14 @@ namespace kiln::runtime::hip {
 
 namespace {
 
-struct Results {
+struct CodeResults {
     int (*code_size)(void*, std::size_t*) = nullptr;
     int (*code)(void*, char*) = nullptr;
 };
 
 class Hiprtc final : public gpu::SourceCompiler {
 public:
-    Hiprtc(const gpu::RtcApi& api, const Results& results, std::string path, std::string version)
+    Hiprtc(const gpu::RtcApi& api, const CodeResults& results, std::string path, std::string version)
         : api_(api), results_(results), path_(std::move(path)), version_(std::move(version)) {}
 
     const std::string& name() const override { return name_; }
@@ -46,7 +46,7 @@ public:
 
 private:
     const gpu::RtcApi api_;
-    const Results results_;
+    const CodeResults results_;
     const std::string name_ = "hiprtc", path_, version_;
 };
 
@@ -60,14 +60,14 @@ std::string version_of(const DynamicLibrary& library, const gpu::RtcApi& api) {
     return major == 9 ? "5.2" : fmt::format("{}.{}", major, minor);
 }
 
-gpu::FoundCompiler open() {
+gpu::FoundCompiler open_hiprtc() {
     const DynamicLibrary library = DynamicLibrary::open(
         {"KILN_HIPRTC",
          {"libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5", "libhiprtc.so", "libamdhip64.so.5"},
          library_folders()});
     if (!library.is_open()) return {nullptr, library.reason()};
     gpu::RtcApi api;
-    Results results;
+    CodeResults results;
     const char* missing = api.load(library, "hiprtc");
     results.code_size = reinterpret_cast<decltype(results.code_size)>(library.find("hiprtcGetCodeSize"));
     results.code = reinterpret_cast<decltype(results.code)>(library.find("hiprtcGetCode"));
@@ -80,7 +80,7 @@ gpu::FoundCompiler open() {
 }  // namespace
 
 const gpu::FoundCompiler& hiprtc() {
-    static const auto* const found = new gpu::FoundCompiler(open());
+    static const auto* const found = new gpu::FoundCompiler(open_hiprtc());
     return *found;
 }
 

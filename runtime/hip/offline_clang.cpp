@@ -118,7 +118,7 @@ private:
 };
 
 /// "22.1.8 (...)" of the first line of `clang --version`, or nothing if that is no clang.
-std::string version_of(const std::string& path) {
+std::string clang_version(const std::string& path) {
     const ChildResult child = run_program({path, "--version"}, environment("/tmp"), kTimeLimit);
     constexpr std::string_view kBefore = "clang version ";
     const std::size_t at = child.output.find(kBefore);
@@ -127,12 +127,13 @@ std::string version_of(const std::string& path) {
     return child.output.substr(begin, child.output.find('\n', begin) - begin);
 }
 
-const OfflineClang* open(std::string& reason) {
+const OfflineClang* open_clang(std::string& reason) {
     const SearchPlace place{"KILN_CLANG",
                             {"clang-22", "clang-21", "clang-20", "clang-19", "clang"},
                             {"/opt/rocm/llvm/bin", "/usr/lib/llvm-22/bin"}};
     for (const std::string& path : search_order(place)) {
-        if (std::string version = version_of(path); !version.empty()) return new OfflineClang(path, std::move(version));
+        if (std::string version = clang_version(path); !version.empty())
+            return new OfflineClang(path, std::move(version));
     }
     const char* named = std::getenv(place.variable);
     reason = named != nullptr && *named != '\0'
@@ -149,7 +150,7 @@ struct Opened {
 const Opened& opened() {
     static const Opened* const once = [] {
         auto* made = new Opened;
-        made->clang = open(made->found.reason);
+        made->clang = open_clang(made->found.reason);
         made->found.compiler = made->clang;
         return made;
     }();

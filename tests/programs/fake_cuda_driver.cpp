@@ -34,6 +34,13 @@ int enter(const char* name) {
 #endif
 }
 
+/// What a function does, unless a test asked for another result.
+template <class Action>
+int answer(const char* name, const Action& action) {
+    const int code = enter(name);
+    return code != 0 ? code : action();
+}
+
 void* handle(std::uintptr_t number) {
     return reinterpret_cast<void*>(number);
 }
@@ -44,27 +51,57 @@ void* idle_context = nullptr;
 
 }  // namespace
 
-#define FAKE(name, parameters)       \
-    extern "C" int name parameters { \
-        if (const int code = enter(#name)) return code;
-#define END   \
-    return 0; \
-    }
-
 extern "C" FakeDriver* fake_driver() {
     return &fake();
 }
 
-FAKE(cuInit, (unsigned)) END FAKE(cuDriverGetVersion, (int* version)) * version = fake().version;
-END FAKE(cuDeviceGetCount, (int* count)) * count = fake().devices;
-END FAKE(cuDeviceGet, (int* device, int index)) * device = index;
-END FAKE(cuDeviceGetName, (char* name, int bytes, int)) std::strncpy(name, "Fake GPU", static_cast<std::size_t>(bytes));
-END FAKE(cuDeviceTotalMem_v2, (std::size_t * bytes, int)) * bytes = std::size_t{1} << 30;
-END FAKE(cuDevicePrimaryCtxRetain, (void** context, int device)) * context = handle(0x1000 + device);
-END
+extern "C" int cuInit(unsigned) {
+    return answer(__func__, [&]() -> int { return 0; });
+}
 
-    extern "C" int
-    cuGetErrorName(int code, const char** text) {
+extern "C" int cuDriverGetVersion(int* version) {
+    return answer(__func__, [&]() -> int {
+        *version = fake().version;
+        return 0;
+    });
+}
+
+extern "C" int cuDeviceGetCount(int* count) {
+    return answer(__func__, [&]() -> int {
+        *count = fake().devices;
+        return 0;
+    });
+}
+
+extern "C" int cuDeviceGet(int* device, int index) {
+    return answer(__func__, [&]() -> int {
+        *device = index;
+        return 0;
+    });
+}
+
+extern "C" int cuDeviceGetName(char* name, int bytes, int) {
+    return answer(__func__, [&]() -> int {
+        std::strncpy(name, "Fake GPU", static_cast<std::size_t>(bytes));
+        return 0;
+    });
+}
+
+extern "C" int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+    return answer(__func__, [&]() -> int {
+        *bytes = std::size_t{1} << 30;
+        return 0;
+    });
+}
+
+extern "C" int cuDevicePrimaryCtxRetain(void** context, int device) {
+    return answer(__func__, [&]() -> int {
+        *context = handle(0x1000 + device);
+        return 0;
+    });
+}
+
+extern "C" int cuGetErrorName(int code, const char** text) {
     *text = code == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
             : code == 719 ? "CUDA_ERROR_LAUNCH_FAILED"
                           : "CUDA_ERROR_OF_THE_FAKE";
@@ -75,122 +112,281 @@ extern "C" int cuGetErrorString(int code, const char** text) {
     return 0;
 }
 
-FAKE(cuDeviceGetAttribute, (int* value, int attribute, int))
-switch (attribute) {
-    case kMaxGridX:
-        *value = fake().blocks_per_launch;
-        break;
-    case kMultiprocessors:
-        *value = 7;
-        break;
-    case kMajor:
-        *value = 8;
-        break;
-    case kMinor:
-        *value = 0;
-        break;
-    case kSharedBytesOptIn:
-        *value = fake().shared_bytes;
-        break;
-    case kPageableMemoryAccess:
-        *value = 0;
-        break;
-    default:
-        return kInvalidValue;
+extern "C" int cuDeviceGetAttribute(int* value, int attribute, int) {
+    return answer(__func__, [&]() -> int {
+        switch (attribute) {
+            case kMaxGridX:
+                *value = fake().blocks_per_launch;
+                break;
+            case kMultiprocessors:
+                *value = 7;
+                break;
+            case kMajor:
+                *value = 8;
+                break;
+            case kMinor:
+                *value = 0;
+                break;
+            case kSharedBytesOptIn:
+                *value = fake().shared_bytes;
+                break;
+            case kPageableMemoryAccess:
+                *value = 0;
+                break;
+            default:
+                return kInvalidValue;
+        }
+        return 0;
+    });
 }
-END
 
 #ifdef FAKE_IDLE
-FAKE(cuCtxGetCurrent, (void** context)) *context = idle_context;
-END FAKE(cuCtxPushCurrent_v2, (void* context)) idle_context = context;
-END FAKE(cuCtxPopCurrent_v2, (void** context)) * context = idle_context;
-END
+extern "C" int cuCtxGetCurrent(void** context) {
+    return answer(__func__, [&]() -> int {
+        *context = idle_context;
+        return 0;
+    });
+}
+
+extern "C" int cuCtxPushCurrent_v2(void* context) {
+    return answer(__func__, [&]() -> int {
+        idle_context = context;
+        return 0;
+    });
+}
+
+extern "C" int cuCtxPopCurrent_v2(void** context) {
+    return answer(__func__, [&]() -> int {
+        *context = idle_context;
+        return 0;
+    });
+}
+
 #else
-FAKE(cuCtxGetCurrent, (void** context)) *context = fake().contexts.empty() ? nullptr : fake().contexts.back();
-END FAKE(cuCtxPushCurrent_v2, (void* context)) fake().contexts.push_back(context);
-END FAKE(cuCtxPopCurrent_v2, (void** context)) * context = fake().contexts.back();
-fake().contexts.pop_back();
-END
+extern "C" int cuCtxGetCurrent(void** context) {
+    return answer(__func__, [&]() -> int {
+        *context = fake().contexts.empty() ? nullptr : fake().contexts.back();
+        return 0;
+    });
+}
+
+extern "C" int cuCtxPushCurrent_v2(void* context) {
+    return answer(__func__, [&]() -> int {
+        fake().contexts.push_back(context);
+        return 0;
+    });
+}
+
+extern "C" int cuCtxPopCurrent_v2(void** context) {
+    return answer(__func__, [&]() -> int {
+        *context = fake().contexts.back();
+        fake().contexts.pop_back();
+        return 0;
+    });
+}
+
 #endif
 
-FAKE(cuMemAlloc_v2, (DevicePointer* address, std::size_t bytes))
-*address = reinterpret_cast<DevicePointer>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-#ifndef FAKE_IDLE
+extern "C" int cuMemAlloc_v2(DevicePointer* address, std::size_t bytes) {
+    return answer(__func__, [&]() -> int {
+        *address = reinterpret_cast<DevicePointer>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+#ifdef FAKE_IDLE
+        fake().allocations[*address] = {bytes, 0};
+#else
 fake().allocations[*address] = {bytes,
                                 static_cast<int>(reinterpret_cast<std::uintptr_t>(fake().contexts.back()) & 0xf)};
 #endif
-END FAKE(cuMemFree_v2, (DevicePointer address)) std::free(handle(address));
-fake().allocations.erase(address);
-END FAKE(cuMemAllocAsync,
-         (DevicePointer * address, std::size_t bytes,
-          void*)) * address = reinterpret_cast<DevicePointer>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-END FAKE(cuMemFreeAsync, (DevicePointer address, void*)) std::free(handle(address));
-END FAKE(cuMemcpyHtoDAsync_v2, (DevicePointer to, const void* from, std::size_t bytes, void*)) std::memcpy(handle(to),
-                                                                                                           from, bytes);
-END FAKE(cuMemcpyDtoHAsync_v2, (void* to, DevicePointer from, std::size_t bytes, void*)) std::memcpy(to, handle(from),
-                                                                                                     bytes);
-END FAKE(cuMemsetD8Async, (DevicePointer to, unsigned char value, std::size_t count, void*)) std::memset(handle(to),
-                                                                                                         value, count);
-END FAKE(cuMemsetD16Async, (DevicePointer to, unsigned short value, std::size_t count,
-                            void*)) for (std::size_t i = 0; i < count;
-                                         ++i) static_cast<unsigned short*>(handle(to))[i] = value;
-END FAKE(cuMemsetD32Async, (DevicePointer to, unsigned value, std::size_t count,
-                            void*)) for (std::size_t i = 0; i < count;
-                                         ++i) static_cast<unsigned*>(handle(to))[i] = value;
-END FAKE(cuMemsetD2D32Async, (DevicePointer to, std::size_t pitch, unsigned value, std::size_t width, std::size_t rows,
-                              void*)) for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t i = 0; i < width; ++i) static_cast<unsigned*>(handle(to + row * pitch))[i] = value;
-}
-END
-
-FAKE(cuPointerGetAttribute, (void* data, int attribute, DevicePointer address))
-for (const auto& [begin, allocation] : fake().allocations) {
-    if (address < begin || address >= begin + allocation.first) continue;
-    *static_cast<int*>(data) = attribute == kPointerDeviceOrdinal ? allocation.second : 2;
-    return 0;
-}
-return kInvalidValue;
+        return 0;
+    });
 }
 
-FAKE(cuStreamCreate, (void** stream, unsigned)) * stream = handle(0x2000 + static_cast<unsigned>(fake().trace.size()));
-END FAKE(cuStreamDestroy_v2, (void*)) END FAKE(cuStreamSynchronize, (void*)) END
-    FAKE(cuStreamWaitEvent, (void*, void*, unsigned)) END
+extern "C" int cuMemFree_v2(DevicePointer address) {
+    return answer(__func__, [&]() -> int {
+        std::free(handle(address));
+        fake().allocations.erase(address);
+        return 0;
+    });
+}
+
+extern "C" int cuMemAllocAsync(DevicePointer* address, std::size_t bytes, void*) {
+    return answer(__func__, [&]() -> int {
+        *address = reinterpret_cast<DevicePointer>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+        return 0;
+    });
+}
+
+extern "C" int cuMemFreeAsync(DevicePointer address, void*) {
+    return answer(__func__, [&]() -> int {
+        std::free(handle(address));
+        return 0;
+    });
+}
+
+extern "C" int cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t bytes, void*) {
+    return answer(__func__, [&]() -> int {
+        std::memcpy(handle(to), from, bytes);
+        return 0;
+    });
+}
+
+extern "C" int cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t bytes, void*) {
+    return answer(__func__, [&]() -> int {
+        std::memcpy(to, handle(from), bytes);
+        return 0;
+    });
+}
+
+extern "C" int cuMemsetD8Async(DevicePointer to, unsigned char value, std::size_t count, void*) {
+    return answer(__func__, [&]() -> int {
+        std::memset(handle(to), value, count);
+        return 0;
+    });
+}
+
+extern "C" int cuMemsetD16Async(DevicePointer to, unsigned short value, std::size_t count, void*) {
+    return answer(__func__, [&]() -> int {
+        for (std::size_t i = 0; i < count; ++i) static_cast<unsigned short*>(handle(to))[i] = value;
+        return 0;
+    });
+}
+
+extern "C" int cuMemsetD32Async(DevicePointer to, unsigned value, std::size_t count, void*) {
+    return answer(__func__, [&]() -> int {
+        for (std::size_t i = 0; i < count; ++i) static_cast<unsigned*>(handle(to))[i] = value;
+        return 0;
+    });
+}
+
+extern "C" int cuMemsetD2D32Async(DevicePointer to, std::size_t pitch, unsigned value, std::size_t width,
+                                  std::size_t rows, void*) {
+    return answer(__func__, [&]() -> int {
+        for (std::size_t row = 0; row < rows; ++row) {
+            for (std::size_t i = 0; i < width; ++i) static_cast<unsigned*>(handle(to + row * pitch))[i] = value;
+        }
+        return 0;
+    });
+}
+
+extern "C" int cuPointerGetAttribute(void* data, int attribute, DevicePointer address) {
+    return answer(__func__, [&]() -> int {
+        for (const auto& [begin, allocation] : fake().allocations) {
+            if (address < begin || address >= begin + allocation.first) continue;
+            *static_cast<int*>(data) = attribute == kPointerDeviceOrdinal ? allocation.second : 2;
+            return 0;
+        }
+        return kInvalidValue;
+    });
+}
+
+extern "C" int cuStreamCreate(void** stream, unsigned) {
+    return answer(__func__, [&]() -> int {
+        *stream = handle(0x2000 + static_cast<unsigned>(fake().trace.size()));
+        return 0;
+    });
+}
+
+extern "C" int cuStreamDestroy_v2(void*) {
+    return answer(__func__, [&]() -> int { return 0; });
+}
+
+extern "C" int cuStreamSynchronize(void*) {
+    return answer(__func__, [&]() -> int { return 0; });
+}
+
+extern "C" int cuStreamWaitEvent(void*, void*, unsigned) {
+    return answer(__func__, [&]() -> int { return 0; });
+}
+
 #ifndef FAKE_WITHOUT_CAPTURE
-    FAKE(cuStreamIsCapturing, (void* stream, int* status)) * status = fake().capturing == stream;
-END
-#endif
-    FAKE(cuThreadExchangeStreamCaptureMode, (int* mode)) std::swap(*mode, fake().exchanged_modes);
-END FAKE(cuEventCreate, (void** event, unsigned)) * event = handle(0x3000);
-END FAKE(cuEventDestroy_v2, (void*)) END FAKE(cuEventRecord, (void*, void*)) END FAKE(cuEventQuery, (void*)) END
-    FAKE(cuEventSynchronize, (void*)) END
-    FAKE(cuEventElapsedTime, (float* milliseconds, void*, void*)) * milliseconds = 2;
-END
-
-    FAKE(cuModuleLoadDataEx, (void** module, const void* image, unsigned options, int* names, void** values)) const
-    bool is_text = static_cast<const char*>(image)[0] == '.';
-if (fake().refuses_all || (fake().refuses_binary && !is_text)) {
-    if (options == 2 && names[0] == kJitErrorLog) std::strcpy(static_cast<char*>(values[0]), "no such instruction");
-    return is_text ? kInvalidPtx : kNoBinaryForGpu;
+extern "C" int cuStreamIsCapturing(void* stream, int* status) {
+    return answer(__func__, [&]() -> int {
+        *status = fake().capturing == stream;
+        return 0;
+    });
 }
-*module = handle(is_text ? 0x4001 : 0x4000);
-END FAKE(cuModuleGetFunction,
-         (void** function, void*, const char* name)) if (std::strcmp(name, "missing") == 0) return kNotFound;
-*function = new std::string(name);
-END FAKE(cuFuncGetAttribute, (int* value, int attribute, void*)) * value = attribute == kFunctionMaxThreads
-                                                                               ? fake().threads_per_block
-                                                                               : fake().static_shared_bytes;
-END FAKE(cuFuncSetAttribute, (void*, int, int)) END
 
-    FAKE(cuLaunchKernel, (void*function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
-                          unsigned shared, void*stream, void**parameters, void**))
+#endif
+extern "C" int cuThreadExchangeStreamCaptureMode(int* mode) {
+    return answer(__func__, [&]() -> int {
+        std::swap(*mode, fake().exchanged_modes);
+        return 0;
+    });
+}
+
+extern "C" int cuEventCreate(void** event, unsigned) {
+    return answer(__func__, [&]() -> int {
+        *event = handle(0x3000);
+        return 0;
+    });
+}
+
+extern "C" int cuEventDestroy_v2(void*) {
+    return answer(__func__, [&]() -> int { return 0; });
+}
+
+extern "C" int cuEventRecord(void*, void*) {
+    return answer(__func__, [&]() -> int { return 0; });
+}
+
+extern "C" int cuEventQuery(void*) {
+    return answer(__func__, [&]() -> int { return 0; });
+}
+
+extern "C" int cuEventSynchronize(void*) {
+    return answer(__func__, [&]() -> int { return 0; });
+}
+
+extern "C" int cuEventElapsedTime(float* milliseconds, void*, void*) {
+    return answer(__func__, [&]() -> int {
+        *milliseconds = 2;
+        return 0;
+    });
+}
+
+extern "C" int cuModuleLoadDataEx(void** module, const void* image, unsigned options, int* names, void** values) {
+    return answer(__func__, [&]() -> int {
+        const bool is_text = static_cast<const char*>(image)[0] == '.';
+        if (fake().refuses_all || (fake().refuses_binary && !is_text)) {
+            if (options == 2 && names[0] == kJitErrorLog)
+                std::strcpy(static_cast<char*>(values[0]), "no such instruction");
+            return is_text ? kInvalidPtx : kNoBinaryForGpu;
+        }
+        *module = handle(is_text ? 0x4001 : 0x4000);
+        return 0;
+    });
+}
+
+extern "C" int cuModuleGetFunction(void** function, void*, const char* name) {
+    return answer(__func__, [&]() -> int {
+        if (std::strcmp(name, "missing") == 0) return kNotFound;
+        *function = new std::string(name);
+        return 0;
+    });
+}
+
+extern "C" int cuFuncGetAttribute(int* value, int attribute, void*) {
+    return answer(__func__, [&]() -> int {
+        *value = attribute == kFunctionMaxThreads ? fake().threads_per_block : fake().static_shared_bytes;
+        return 0;
+    });
+}
+
+extern "C" int cuFuncSetAttribute(void*, int, int) {
+    return answer(__func__, [&]() -> int { return 0; });
+}
+
+extern "C" int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
+                              unsigned shared, void* stream, void** parameters, void**) {
+    return answer(__func__, [&]() -> int {
 #ifdef FAKE_IDLE
-        static_cast<void>(function),
-    static_cast<void>(blocks), static_cast<void>(threads), static_cast<void>(shared), static_cast<void>(stream),
-    static_cast<void>(parameters);
+        static_cast<void>(function), static_cast<void>(blocks), static_cast<void>(threads), static_cast<void>(shared),
+            static_cast<void>(stream), static_cast<void>(parameters);
 #else
         const auto* slots = static_cast<const std::uint64_t*>(parameters[0]);
 const std::lock_guard lock(fake().mutex);
 fake().launches.push_back(
     {*static_cast<std::string*>(function), blocks, threads, shared, stream, {slots, slots + fake().slots}});
 #endif
-END
+        return 0;
+    });
+}
