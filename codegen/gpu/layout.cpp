@@ -212,11 +212,15 @@ bool Layout::contains(const Coordinates& element) const {
     return true;
 }
 
+std::int64_t Layout::covered(int axis) const {
+    std::int64_t end = 0;
+    for (const Part& part : parts_) end = std::max(end, part.origin[static_cast<std::size_t>(axis)] + box(part, axis));
+    return end;
+}
+
 bool Layout::exact() const {
-    for (const Part& part : parts_) {
-        for (std::size_t axis = 0; axis < shape_.rank(); ++axis) {
-            if (part.origin[axis] + box(part, static_cast<int>(axis)) > shape_[axis]) return false;
-        }
+    for (std::size_t axis = 0; axis < shape_.rank(); ++axis) {
+        if (covered(static_cast<int>(axis)) != shape_[axis]) return false;
     }
     return true;
 }
@@ -322,7 +326,7 @@ Layout join(const Layout& first, const Layout& second, int axis) {
     require_axis(first, axis);
     const auto along = static_cast<std::size_t>(axis);
     ir::Shape shape = first.shape();
-    if (!first.exact()) broken("join behind a layout that is not exact");
+    if (first.covered(axis) != shape[along]) broken("join behind a layout that covers more than its tile");
     std::vector<Part> parts = first.parts();
     for (Part part : second.parts()) {
         part.origin[along] += shape[along];
@@ -559,14 +563,6 @@ std::optional<Reduction> reduce(const Layout& layout, int axis) {
 
 namespace {
 
-/// Lanes along each axis, in the order of coalesced().
-using Sharing = std::vector<int>;
-
-struct Candidate {
-    Part part;
-    std::int64_t registers = std::numeric_limits<std::int64_t>::max();
-};
-
 std::vector<int> prime_factors(int number) {
     std::vector<int> result;
     for (int factor = 2; number > 1; ++factor) {
@@ -575,44 +571,92 @@ std::vector<int> prime_factors(int number) {
     return result;
 }
 
-/// Each prime factor of the warps goes where most whole repeats are left, the outer axis first; where none are, it
-/// repeats.
-void share_warps(Part& part, int warps, const ir::Shape& shape, const std::vector<int>& order) {
-    for (const int factor : prime_factors(warps)) {
-        int best = kBroadcast;
-        std::int64_t most = 1;
-        for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
-            const std::int64_t inner = box(part, *axis);
-            const std::int64_t left = (shape[static_cast<std::size_t>(*axis)] + inner - 1) / inner;
-            if (left > most) {
-                best = *axis;
-                most = left;
-            }
-        }
-        part.warps.push_back({factor, best, best == kBroadcast ? 0 : box(part, best)});
+/// Shares lanes and warps out to the axes of a tile, which are numbered by their order in memory, the fastest first.
+class CoalescedSearch {
+public:
+    CoalescedSearch(const ir::Shape& shape, int vector, int lanes, int warps, const std::vector<int>& order)
+        : order_(order), vector_(vector), lanes_(lanes), factors_(prime_factors(warps)) {
+        for (const int axis : order) extents_.push_back(shape[static_cast<std::size_t>(axis)]);
+        inner_.assign(order.size(), 1);
+        if (!inner_.empty()) inner_.front() = vector;
+        lanes_along_.assign(order.size(), 1);
+        share_lanes(0, lanes);
     }
-}
 
-Candidate share(const ir::Shape& shape, int vector, const Sharing& sharing, int warps, const std::vector<int>& order,
-                int lanes) {
-    Candidate result{{zeros(shape.rank()), {}, {}, {}}, 1};
-    Part& part = result.part;
-    if (!order.empty()) part.registers.push_back({vector, order.front(), 1});
-    int given = 1;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        for (int left = sharing[i]; left > 1; left /= 2) part.lanes.push_back({2, order[i], box(part, order[i])});
-        given *= sharing[i];
+    Part part(std::size_t rank) const {
+        Part result{zeros(rank), {}, {}, {}};
+        if (!order_.empty()) result.registers.push_back({vector_, order_.front(), 1});
+        int given = 1;
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            for (int left = best_lanes_[i]; left > 1; left /= 2) {
+                result.lanes.push_back({2, order_[i], box(result, order_[i])});
+            }
+            given *= best_lanes_[i];
+        }
+        for (; given < lanes_; given *= 2) result.lanes.push_back({2, kBroadcast, 0});
+        for (std::size_t i = 0; i < factors_.size(); ++i) {
+            const int axis = best_warps_[i] < 0 ? kBroadcast : order_[static_cast<std::size_t>(best_warps_[i])];
+            result.warps.push_back({factors_[i], axis, axis == kBroadcast ? 0 : box(result, axis)});
+        }
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            const std::int64_t inner = box(result, order_[i]);
+            result.registers.push_back({static_cast<int>((extents_[i] + inner - 1) / inner), order_[i], inner});
+        }
+        return result;
     }
-    for (; given < lanes; given *= 2) part.lanes.push_back({2, kBroadcast, 0});
-    share_warps(part, warps, shape, order);
-    for (const int axis : order) {
-        const std::int64_t inner = box(part, axis);
-        const std::int64_t repeats = (shape[static_cast<std::size_t>(axis)] + inner - 1) / inner;
-        part.registers.push_back({static_cast<int>(repeats), axis, inner});
+
+private:
+    std::int64_t repeats(std::size_t i) const { return (extents_[i] + inner_[i] - 1) / inner_[i]; }
+
+    /// More lanes along the fastest axis are tried first, so that of equals they win.
+    void share_lanes(std::size_t i, int left) {
+        if (i == order_.size()) return share_warps(0);
+        const auto units = static_cast<std::uint64_t>(repeats(i));
+        const auto useful = std::min<std::int64_t>(left, std::int64_t{1} << std::bit_width(units - 1));
+        for (int here = static_cast<int>(useful); here >= 1; here /= 2) {
+            lanes_along_[i] = here;
+            inner_[i] *= here;
+            share_lanes(i + 1, left / here);
+            inner_[i] /= here;
+        }
     }
-    result.registers = count(part.registers);
-    return result;
-}
+
+    /// Warps along the slowest axis are tried first. Equal factors are given out in that order only.
+    void share_warps(std::size_t factor) {
+        if (factor == factors_.size()) return compare();
+        const bool repeated = factor > 0 && factors_[factor] == factors_[factor - 1];
+        const int last = repeated ? warps_along_[factor - 1] : static_cast<int>(order_.size()) - 1;
+        for (int i = last; i >= 0; --i) {
+            const auto along = static_cast<std::size_t>(i);
+            if (repeats(along) == 1) continue;
+            warps_along_.push_back(i);
+            inner_[along] *= factors_[factor];
+            share_warps(factor + 1);
+            inner_[along] /= factors_[factor];
+            warps_along_.pop_back();
+        }
+        warps_along_.push_back(-1);
+        share_warps(factor + 1);
+        warps_along_.pop_back();
+    }
+
+    void compare() {
+        std::int64_t registers = 1;
+        for (std::size_t i = 0; i < order_.size(); ++i) registers *= repeats(i);
+        if (registers >= fewest_) return;
+        fewest_ = registers;
+        best_lanes_ = lanes_along_;
+        best_warps_ = warps_along_;
+    }
+
+    const std::vector<int>& order_;
+    int vector_, lanes_;
+    std::vector<int> factors_;
+    std::vector<std::int64_t> extents_, inner_;
+    std::vector<int> lanes_along_, warps_along_;
+    std::int64_t fewest_ = std::numeric_limits<std::int64_t>::max();
+    std::vector<int> best_lanes_, best_warps_;
+};
 
 }  // namespace
 
@@ -621,26 +665,7 @@ Layout coalesced(const ir::Shape& shape, int vector, int lanes, int warps, const
     if (axes.empty()) {
         for (std::size_t axis = shape.rank(); axis-- > 0;) axes.push_back(static_cast<int>(axis));
     }
-    Candidate best;
-    Sharing sharing(axes.size(), 1);
-    // All ways to share the lanes out, those with more along the fastest axis first.
-    const auto search = [&](const auto& next, std::size_t i, int left) -> void {
-        if (i == axes.size()) {
-            Candidate candidate = share(shape, vector, sharing, warps, axes, lanes);
-            if (candidate.registers < best.registers) best = std::move(candidate);
-            return;
-        }
-        const std::int64_t extent = shape[static_cast<std::size_t>(axes[i])];
-        const std::int64_t units = i == 0 ? (extent + vector - 1) / vector : extent;
-        const auto useful = static_cast<int>(
-            std::min<std::int64_t>(left, std::int64_t{1} << std::bit_width(static_cast<std::uint64_t>(units - 1))));
-        for (int here = useful; here >= 1; here /= 2) {
-            sharing[i] = here;
-            next(next, i + 1, left / here);
-        }
-    };
-    search(search, 0, lanes);
-    return Layout(shape, {best.part});
+    return Layout(shape, {CoalescedSearch(shape, vector, lanes, warps, axes).part(shape.rank())});
 }
 
 std::int64_t offset(const Digits& digits, int axis, int number) {

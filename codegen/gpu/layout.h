@@ -95,6 +95,7 @@ public:
     /// The place of an element whose broadcast digits are 0. None beyond the box that is covered.
     std::optional<Place> find(const Coordinates& element) const;
     bool contains(const Coordinates& element) const;  ///< whether it lies inside the tile
+    std::int64_t covered(int axis) const;             ///< length of the box; not less than the tile's extent
     /// Whether no place lies outside the tile.
     bool exact() const;
 

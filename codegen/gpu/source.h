@@ -1,10 +1,11 @@
 // Tile IR to self-contained CUDA or HIP source. The text is compiled at run time by runtime/{cuda,hip}.
 //
-// Calling convention. Each phase is one `extern "C"` kernel, launched on a one-dimensional grid of one-dimensional blocks,
-// a block for each program. It has a single parameter, a struct passed by value whose fields each take 8 bytes, so that
-// the host packs it as an array of 64-bit slots, in this order:
+// Calling convention. Each phase is one `extern "C"` kernel, launched on a one-dimensional grid of one-dimensional
+// blocks, a block for each program. It has a single parameter, a struct passed by value whose fields each take 8 bytes,
+// so that the host packs it as an array of 64-bit slots, in this order:
 //
-//   first                    number of the program that block 0 runs: program = first + blockIdx.x. Long grids are several
+//   first                    number of the program that block 0 runs: program = first + blockIdx.x. Long grids are
+//   several
 //                            launches, and sampled verification launches a part
 //   extent, one a grid axis  programs along each axis of the phase's grid; programs are numbered with the last axis
 //                            fastest, and the host launches no block beyond their product
@@ -45,9 +46,9 @@ struct Generated {
     std::vector<Refusal> refusals;  ///< the source is empty if there are any
 };
 
-/// The CUDA (NVIDIA targets) or HIP (AMD targets) text of a kernel that has been through run_tile_passes. Deterministic.
-/// `sources` are the texts its spans point into, for `#line`; without them there is none. Broken invariants throw
-/// support::InternalError.
+/// The CUDA (NVIDIA targets) or HIP (AMD targets) text of a kernel that has been through run_tile_passes.
+/// Deterministic. `sources` are the texts its spans point into, for `#line`; without them there is none. Broken
+/// invariants throw support::InternalError.
 Generated generate(const ir::Kernel& kernel, const Target& target, const support::SourceMap* sources = nullptr);
 
 }  // namespace kiln::codegen::gpu

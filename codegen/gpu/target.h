@@ -10,32 +10,66 @@ namespace kiln::codegen::gpu {
 
 enum class Vendor : std::uint8_t { Nvidia, Amd };
 
-/// One row of the target table. Limits are those of the architecture; a present device is asked for its own.
-struct Target {
-    std::string name;                  ///< "sm_80", "gfx942": what the run-time compilers call it
-    Vendor vendor = Vendor::Nvidia;
-    int lanes = 32;                    ///< threads that run in step: a warp, a wavefront
-    int threads_per_block = 1024;      ///< the most a block may have
-    int registers_per_thread = 255;    ///< 32-bit registers one thread may use
-    int registers_per_unit = 65536;    ///< 32-bit registers of a compute unit (of one SIMD x its SIMDs)
-    int warps_per_unit = 64;           ///< resident at once
-    std::int64_t shared_bytes_per_block = 48 << 10;  ///< the most a block may have, after opting in where that is needed
-    std::int64_t shared_bytes_per_unit = 48 << 10;
-    std::vector<std::string> schedule_names;  ///< that match `schedule` blocks, least specific first: gpu, nvidia, sm_80
+/// Lanes whose shared-memory access of one kind is served in one round unless banks collide.
+struct LaneGroups {
+    int banks = 32;                        ///< of 4 bytes
+    std::vector<std::vector<int>> groups;  ///< that partition the lanes
 };
 
-/// A row of the table, and in words how it was found where the name is not that of a row: "sm_87 is not in the table;
-/// using sm_86".
+/// How shared memory serves loads of 8 and 16 bytes; all else goes to `shared_banks` in lane order.
+enum class WideSharedLoads : std::uint8_t {
+    InOrder,      ///< consecutive lanes, as many as fill the banks
+    Interleaved,  ///< 16-byte loads: lanes 0-3 with 20-23, 4-7 with 16-19, 8-11 with 28-31, 12-15 with 24-27
+    DoubleBanks,  ///< 64 banks; 16-byte loads: lanes 0-3 and 12-15 with 20-27, 4-11 with 16-19 and 28-31
+};
+
+/// One row of the target table. Limits are those of the architecture; a present device is asked for its own. A *unit*
+/// is what blocks are resident on: a multiprocessor, a compute unit, on RDNA a pair of them (work-group processor).
+struct Target {
+    std::string name;  ///< "sm_80", "gfx942": what the run-time compilers call it
+    Vendor vendor = Vendor::Nvidia;
+    int lanes = 32;                  ///< threads that run in step: a warp, a wavefront
+    int threads_per_block = 1024;    ///< the most a block may have
+    int registers_per_thread = 255;  ///< 32-bit registers one thread may use
+    int registers_per_simd = 16384;  ///< 32-bit registers of one of the unit's parts, all lanes together
+    int register_step = 8;           ///< registers of a thread are allocated in multiples of it
+    int simds_per_unit = 4;          ///< warps are shared out to these evenly
+    int warps_per_simd = 16;         ///< resident at once
+    int blocks_per_unit = 32;        ///< resident at once
+    std::int64_t shared_bytes_per_block = 48
+                                          << 10;  ///< the most a block may have, after opting in where that is needed
+    std::int64_t shared_bytes_per_unit = 48 << 10;
+    int shared_step = 128;    ///< shared memory of a block is allocated in multiples of it
+    int shared_reserved = 0;  ///< bytes of shared memory the system takes of each block besides
+    int shared_banks = 32;    ///< of 4 bytes
+    WideSharedLoads wide_shared_loads = WideSharedLoads::InOrder;
+    std::vector<std::string>
+        schedule_names;  ///< that match `schedule` blocks, least specific first: gpu, nvidia, sm_80
+};
+
+/// A row of the table, and in words how it was found where the name is not that of a row ("sm_87 is not in the table;
+/// using sm_86") or why there is none.
 struct FoundTarget {
     const Target* target = nullptr;
     std::string note;
 };
 
-/// The row of that name or else the nearest older one whose code runs there. Null for a name of no known family.
+/// The row of that name or else the nearest older one whose code runs there.
 FoundTarget find_target(std::string_view name);
 
 /// All rows, NVIDIA's first, older ones first.
 const std::vector<Target>& target_table();
+
+/// How the lanes of a warp are served for a shared-memory access of 1, 2, 4, 8 or 16 bytes a lane.
+LaneGroups shared_groups(const Target& target, int bytes, bool is_store);
+
+/// Blocks that a unit holds at once, by the resource that allows fewest. 0: not even one fits.
+struct Occupancy {
+    int blocks = 0;
+    int warps = 0;        ///< of these blocks
+    double fraction = 0;  ///< of the warps a unit can hold
+};
+Occupancy occupancy(const Target& target, int threads, int registers_per_thread, std::int64_t shared_bytes);
 
 /// Text that tells two targets with different code apart; part of the cache key.
 std::string fingerprint(const Target& target);
