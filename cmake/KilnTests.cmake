@@ -10,8 +10,8 @@
 
 set(KILN_TEST_ENVIRONMENT KILN_CACHE=off KILN_TUNING=off KILN_VERIFY=1)
 
-# kiln_test_program(NAME FOLDERS folder... [EXCEPT folder...] LINK library...): one doctest program of all .cpp files
-# below the folders, but for those below the excepted ones.
+# kiln_test_program(NAME FOLDERS folder... [EXCEPT path...] LINK library...): one doctest program of all .cpp files
+# below the folders, but for the excepted ones and those below them.
 function(kiln_test_program name)
   cmake_parse_arguments(ARG "" "" "FOLDERS;EXCEPT;LINK" ${ARGN})
   set(patterns)
@@ -20,7 +20,7 @@ function(kiln_test_program name)
   endforeach()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
   foreach(folder IN LISTS ARG_EXCEPT)
-    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}(/|$)")
   endforeach()
   add_executable(${name} main.cpp ${sources})
   target_link_libraries(${name} PRIVATE kiln_options doctest::doctest ${ARG_LINK})

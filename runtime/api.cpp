@@ -51,17 +51,26 @@ std::string_view name(DType dtype) {
     return ir::name(runtime::to_scalar_type(dtype));
 }
 
-void capture(const std::string& path) { runtime::start_capture(path); }
+void capture(const std::string& path) {
+    runtime::start_capture(path);
+}
 
 std::string_view name(LaunchInfo::Choice choice) {
     switch (choice) {
-        case LaunchInfo::Choice::given: return "given";
-        case LaunchInfo::Choice::pinned: return "pinned";
-        case LaunchInfo::Choice::exact: return "exact";
-        case LaunchInfo::Choice::nearest_shape: return "nearest_shape";
-        case LaunchInfo::Choice::nearest_device: return "nearest_device";
-        case LaunchInfo::Choice::model: return "model";
-        case LaunchInfo::Choice::by_default: return "default";
+        case LaunchInfo::Choice::given:
+            return "given";
+        case LaunchInfo::Choice::pinned:
+            return "pinned";
+        case LaunchInfo::Choice::exact:
+            return "exact";
+        case LaunchInfo::Choice::nearest_shape:
+            return "nearest_shape";
+        case LaunchInfo::Choice::nearest_device:
+            return "nearest_device";
+        case LaunchInfo::Choice::model:
+            return "model";
+        case LaunchInfo::Choice::by_default:
+            return "default";
     }
     return "default";
 }
@@ -84,24 +93,27 @@ DType dtype_from_dlpack(int code, int bits, int lanes) {
                                              code, bits, lanes));
 }
 
-void check_dlpack_device(int device_type) {
-    // Of DLDeviceType: 1 CPU, 3 and 11 host memory pinned by CUDA and ROCm, 13 managed by CUDA.
-    for (const int readable : {1, 3, 11, 13}) {
-        if (device_type == readable) return;
+MemoryHome home_from_dlpack(int device_type) {
+    // DLDeviceType: 1 CPU, 2 CUDA, 10 ROCm; 3 and 11 are host memory pinned by CUDA and ROCm, 13 is managed by CUDA.
+    switch (device_type) {
+        case 1:
+        case 3:
+        case 11:
+        case 13:
+            return MemoryHome::any;
+        case 2:
+            return MemoryHome::cuda;
+        case 10:
+            return MemoryHome::hip;
+        default:
+            throw Error(ErrorKind::user, fmt::format("the DLPack tensor lies on a device of type {}, whose memory Kiln "
+                                                     "cannot reach: copy it to the CPU first",
+                                                     device_type));
     }
-    throw Error(ErrorKind::user,
-                fmt::format("the DLPack tensor lies on a device of type {}, whose memory the CPU cannot "
-                            "read: copy it to the CPU first",
-                            device_type));
 }
 
 Device Device::open(const std::string& name) {
-    std::shared_ptr<runtime::DeviceBackend> backend = translated([&] { return runtime::open_backend(name); });
-    if (backend == nullptr) {
-        throw Error(ErrorKind::device, fmt::format("there is no device `{}`; this build knows: {}", name,
-                                                   fmt::join(runtime::available_backends(), ", ")));
-    }
-    return Device(std::move(backend));
+    return Device(translated([&] { return runtime::open_backend(name); }));
 }
 
 Result<Device> Device::try_open(const std::string& name) {
@@ -121,11 +133,42 @@ std::int64_t Device::units() const {
     return backend_->units();
 }
 Stream Device::stream() const {
-    return Stream(backend_);
+    return Stream(backend_, backend_->default_stream());
+}
+Stream Device::make_stream() const {
+    return Stream(backend_, backend_->make_stream());
+}
+Stream Device::stream(void* native) const {
+    return Stream(backend_, backend_->wrap_stream(native));
+}
+Buffer Device::allocate(std::size_t bytes) const {
+    return Buffer(backend_->allocate(bytes), bytes);
+}
+
+void Event::synchronise() const {
+    event_->synchronise();
+}
+double Event::seconds_since(const Event& earlier) const {
+    return event_->seconds_since(*earlier.event_);
 }
 
 void Stream::synchronise() const {
-    backend_->synchronise();
+    stream_->synchronise();
+}
+Event Stream::record() const {
+    return Event(stream_->record());
+}
+void Stream::wait(const Event& event) const {
+    stream_->wait(*event.event_);
+}
+void Stream::copy_to_device(void* device_memory, const void* host_memory, std::size_t bytes) const {
+    backend_->copy_to_device(device_memory, host_memory, bytes, *stream_);
+}
+void Stream::copy_to_host(void* host_memory, const void* device_memory, std::size_t bytes) const {
+    backend_->copy_to_host(host_memory, device_memory, bytes, *stream_);
+}
+void* Stream::native() const {
+    return stream_->native();
 }
 
 Module Module::from_file(const std::string& path) {
@@ -180,7 +223,8 @@ Result<void> Kernel::try_launch_with(const Stream& stream, std::span<const Argum
 
 PreparedLaunch Kernel::prepare_with(const Stream& stream, std::span<const Argument> arguments) const {
     return translated([&] {
-        std::shared_ptr<runtime::PreparedState> prepared = state_->prepare(*stream.backend(), arguments);
+        std::shared_ptr<runtime::PreparedState> prepared =
+            state_->prepare(runtime::LaunchPlace{*stream.backend(), stream.queue()}, arguments);
         if (runtime::is_capturing()) runtime::record_launch(state_->captured(*stream.backend(), arguments));
         return PreparedLaunch(std::move(prepared));
     });

@@ -127,6 +127,17 @@ DType to_dtype(ir::ScalarType type) {
     return static_cast<DType>(type);
 }
 
+TensorSpan span_of(const Tensor& tensor) {
+    std::int64_t first = 0, last = 0;
+    for (std::size_t axis = 0; axis < tensor.sizes.size(); ++axis) {
+        if (tensor.sizes[axis] == 0) return {};
+        const std::int64_t reach = (tensor.sizes[axis] - 1) * tensor.strides[axis];
+        (reach < 0 ? first : last) += reach;
+    }
+    const int bits = ir::bit_width(to_scalar_type(tensor.dtype));
+    return {-first * bits / 8, static_cast<std::size_t>(((last - first + 1) * bits + 7) / 8)};
+}
+
 ir::Scalar number_of_type(const std::string& name, ir::ScalarType type, bool value) {
     if (type != ir::ScalarType::Bool) throw wrong_kind(name, type, "a bool");
     return ir::Scalar::boolean(value);

@@ -23,8 +23,8 @@ DType to_dtype(ir::ScalarType type);
 std::vector<const Argument*> match_arguments(const frontend::KernelSignature& signature,
                                              std::span<const Argument> arguments);
 
-/// Throws Error(user), naming both places, if a tensor's element type is not the declared one, not the one the host gave
-/// its generic, or not that of an earlier tensor with the same generic.
+/// Throws Error(user), naming both places, if a tensor's element type is not the declared one, not the one the host
+/// gave its generic, or not that of an earlier tensor with the same generic.
 void check_elements(const frontend::KernelSignature& signature,
                     const std::map<std::string, frontend::GenericValue>& generics,
                     std::span<const Argument* const> matched);
@@ -51,6 +51,13 @@ ir::Scalar number_of_type(const std::string& name, ir::ScalarType type, double v
 /// Throws Error(user).
 std::vector<ir::Argument> bind_arguments(const frontend::Specialisation& specialisation,
                                          std::span<const Argument* const> matched);
+
+/// The memory of a tensor's elements and all between them.
+struct TensorSpan {
+    std::int64_t before = 0;  ///< bytes from its start to element [0, 0, ...]
+    std::size_t bytes = 0;    ///< 0 for a tensor without elements
+};
+TensorSpan span_of(const Tensor& tensor);
 
 /// Throws Error(user) if an output shares an element with another argument or with itself, or if that is undecided.
 /// The arguments must have passed ir::prepare_launch.

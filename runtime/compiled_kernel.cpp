@@ -88,8 +88,9 @@ std::unique_ptr<LoadedKernel> load_cached(const std::string& key, const ir::Kern
 
 /// The code of a kernel with bodies, compiled and stored in the cache.
 std::unique_ptr<LoadedKernel> compile_and_store(const ir::Kernel& kernel, const std::string& key,
-                                                const DeviceBackend& backend, const KernelCache& cache) {
-    const Artifact artifact = backend.compile(kernel);
+                                                const support::SourceMap& sources, const DeviceBackend& backend,
+                                                const KernelCache& cache) {
+    const Artifact artifact = backend.compile(kernel, sources);
     cache.store(key, {encode(artifact.phases), artifact.code});
     std::string reason;
     std::unique_ptr<LoadedKernel> code = backend.load(artifact, reason);
@@ -143,7 +144,7 @@ std::shared_ptr<CompiledKernel> build(const frontend::Program& program, const fr
     compiled->code = load_cached(metadata.content_key, kernel, backend, cache);
     const auto source = compiled->code != nullptr ? LaunchInfo::Source::disk : LaunchInfo::Source::compiled;
     if (compiled->code == nullptr) {
-        compiled->code = compile_and_store(kernel, metadata.content_key, backend, cache);
+        compiled->code = compile_and_store(kernel, metadata.content_key, program.sources, backend, cache);
     }
     drop_bodies(kernel);
     cache.store(key, {encode(metadata), {}});

@@ -28,38 +28,38 @@ std::string stable_path(const std::string& path) {
 }  // namespace
 
 std::shared_ptr<PreparedState> KernelState::try_choice(const ConfigurationChoice& choice, const Checksum& key,
-                                                       const DeviceBackend& backend, Matched matched) {
+                                                       const LaunchPlace& place, Matched matched) {
     const std::uint64_t generation = tuning_generation();
     bool was_cold = false;
     auto selection = std::make_shared<const Selection>(
-        Selection{find_or_compile(backend, matched, choice, was_cold), choice.choice, choice.from});
-    std::shared_ptr<PreparedState> prepared = bind(*selection, backend, matched, was_cold);
+        Selection{find_or_compile(place, matched, choice, was_cold), choice.choice, choice.from});
+    std::shared_ptr<PreparedState> prepared = bind(*selection, place, matched, was_cold);
     selections_.keep(key, generation, std::move(selection));
     return prepared;
 }
 
-std::shared_ptr<PreparedState> KernelState::choose_and_prepare(const Checksum& key, const DeviceBackend& backend,
+std::shared_ptr<PreparedState> KernelState::choose_and_prepare(const Checksum& key, const LaunchPlace& place,
                                                                Matched matched) {
-    if (!given_.empty()) return try_choice({LaunchInfo::Choice::given, given_, "", {}}, key, backend, matched);
-    if (signature_->tunables.empty() && !signature_->has_schedule) return try_choice({}, key, backend, matched);
-    ProblemParts parts{request(backend, matched), {}, describe_device(backend)};
+    if (!given_.empty()) return try_choice({LaunchInfo::Choice::given, given_, "", {}}, key, place, matched);
+    if (signature_->tunables.empty() && !signature_->has_schedule) return try_choice({}, key, place, matched);
+    ProblemParts parts{request(place.backend, matched), {}, describe_device(place.backend)};
     parts.problem = describe_problem(module_->program(), *signature_, parts.request, matched);
     const ConfigurationChooser chooser(module_->program(), *signature_, parts.request, parts.problem, parts.device,
-                                       backend);
-    if (const auto pin = chooser.pinned()) return prepare_pinned(*pin, key, backend, matched);
-    std::shared_ptr<PreparedState> prepared = prepare_chosen(chooser, parts, key, backend, matched);
-    if (prepared->info().choice != LaunchInfo::Choice::exact) tell_tuner(parts, key, backend, matched);
+                                       place.backend);
+    if (const auto pin = chooser.pinned()) return prepare_pinned(*pin, key, place, matched);
+    std::shared_ptr<PreparedState> prepared = prepare_chosen(chooser, parts, key, place, matched);
+    if (prepared->info().choice != LaunchInfo::Choice::exact) tell_tuner(parts, key, place.backend, matched);
     return prepared;
 }
 
 std::shared_ptr<PreparedState> KernelState::prepare_pinned(const ConfigurationChoice& pin, const Checksum& key,
-                                                           const DeviceBackend& backend, Matched matched) {
+                                                           const LaunchPlace& place, Matched matched) {
     try {
-        return try_choice(pin, key, backend, matched);
+        return try_choice(pin, key, place, matched);
     } catch (const Error& error) {
         // If the launch is wrong by itself, the default says so without the pin in the way.
         bool was_cold = false;
-        bind({find_or_compile(backend, matched, {}, was_cold), {}, {}}, backend, matched, was_cold);
+        bind({find_or_compile(place, matched, {}, was_cold), {}, {}}, place, matched, was_cold);
         throw Error(ErrorKind::user, fmt::format("{}: the configuration pinned for `{}` is illegal here: {}", pin.from,
                                                  signature_->name, error.what()));
     }
@@ -67,15 +67,15 @@ std::shared_ptr<PreparedState> KernelState::prepare_pinned(const ConfigurationCh
 
 std::shared_ptr<PreparedState> KernelState::prepare_chosen(const ConfigurationChooser& chooser,
                                                            const ProblemParts& parts, const Checksum& key,
-                                                           const DeviceBackend& backend, Matched matched) {
+                                                           const LaunchPlace& place, Matched matched) {
     const std::shared_ptr<TuningStore> store = tuning_store();
     std::optional<ConfigurationChoice> choice = chooser.stored(*store);
     if (!choice) choice = modelled(chooser, key);
-    if (!choice) return try_choice({}, key, backend, matched);
+    if (!choice) return try_choice({}, key, place, matched);
     try {
-        return try_choice(*choice, key, backend, matched);
+        return try_choice(*choice, key, place, matched);
     } catch (const Error&) {
-        std::shared_ptr<PreparedState> prepared = try_choice({}, key, backend, matched);
+        std::shared_ptr<PreparedState> prepared = try_choice({}, key, place, matched);
         // The launch itself was sound, so the configuration was not: it is not tried again in this process.
         if (!choice->stored.empty()) store->drop(parts.problem, parts.device, choice->stored);
         const std::lock_guard lock(mutex_);

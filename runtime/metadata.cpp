@@ -153,14 +153,18 @@ std::optional<RequestMetadata> decode_request(const std::string& text) {
 
 std::string encode(const std::vector<PhaseEntry>& phases) {
     Json json = Json::array();
-    for (const PhaseEntry& phase : phases) json.push_back({phase.symbol, phase.values, phase.scratch_bytes});
+    for (const PhaseEntry& phase : phases) {
+        json.push_back({phase.symbol, phase.values, phase.scratch_bytes, phase.threads, phase.shared_bytes});
+    }
     return json.dump();
 }
 
 std::optional<std::vector<PhaseEntry>> decode_phases(const std::string& text) {
     try {
         std::vector<PhaseEntry> phases;
-        for (const Json& phase : Json::parse(text)) phases.push_back({phase.at(0), phase.at(1), phase.at(2)});
+        for (const Json& phase : Json::parse(text)) {
+            phases.push_back({phase.at(0), phase.at(1), phase.at(2), phase.at(3), phase.at(4)});
+        }
         return phases;
     } catch (const Json::exception&) {
         return std::nullopt;

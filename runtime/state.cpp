@@ -74,12 +74,12 @@ const frontend::KernelSignature& ModuleState::find(const std::string& kernel) co
 }
 
 PreparedState::PreparedState(std::shared_ptr<const CompiledKernel> compiled, LaunchOrigin origin, ir::Launch launch,
-                             std::vector<ir::Argument> arguments)
+                             std::vector<ir::Argument> arguments, const std::shared_ptr<DeviceStream>& stream)
     : compiled_(std::move(compiled)),
       origin_(std::move(origin)),
       launch_(std::move(launch)),
       arguments_(std::move(arguments)),
-      bound_(compiled_->code->bind(compiled_->kernel(), launch_, arguments_)) {}
+      bound_(compiled_->code->bind(compiled_->kernel(), launch_, arguments_, stream)) {}
 
 const LaunchInfo& PreparedState::info() {
     if (!info_) {
@@ -167,8 +167,9 @@ frontend::Request KernelState::request(const DeviceBackend& backend, std::span<c
     return request;
 }
 
-KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend, Matched matched,
+KernelState::Compiled KernelState::find_or_compile(const LaunchPlace& place, Matched matched,
                                                    const ConfigurationChoice& choice, bool& was_cold) {
+    const DeviceBackend& backend = place.backend;
     std::string key = backend.name() + "/" + argument_key(*signature_, matched);
     key += ";" + ir::to_string(choice.configuration);
     std::promise<Compiled> promise;
@@ -183,6 +184,7 @@ KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend,
     }
     was_cold = true;
     try {
+        place.stream->check_may_load(name());
         frontend::Request asked = request(backend, matched);
         if (!choice.configuration.empty()) {
             asked.tunables = choice.configuration.tunables;
@@ -199,33 +201,37 @@ KernelState::Compiled KernelState::find_or_compile(const DeviceBackend& backend,
     }
 }
 
-std::shared_ptr<PreparedState> KernelState::bind(const Selection& selection, const DeviceBackend& backend,
-                                                 Matched matched, bool was_cold) const {
+std::shared_ptr<PreparedState> KernelState::bind(const Selection& selection, const LaunchPlace& place, Matched matched,
+                                                 bool was_cold) const {
     const ir::Kernel& kernel = selection.compiled->kernel();
     std::vector<ir::Argument> bound = bind_arguments(selection.compiled->specialisation, matched);
-    auto launch = ir::prepare_launch(kernel, bound, backend.units());
+    auto launch = ir::prepare_launch(kernel, bound, place.backend.units());
     if (const auto* errors = std::get_if<ir::LaunchErrors>(&launch)) {
         throw Error(ErrorKind::user, fmt::format("{}", fmt::join(errors->messages, "\n")));
     }
     check_aliasing(kernel, bound);
+    for (std::size_t i = 0; i < matched.size(); ++i) {
+        const Tensor* tensor = matched[i] == nullptr ? nullptr : std::get_if<Tensor>(&matched[i]->value);
+        if (tensor != nullptr) place.backend.check_memory(signature_->parameters[i].name, *tensor);
+    }
     return std::make_shared<PreparedState>(selection.compiled, LaunchOrigin{was_cold, selection.choice, selection.from},
-                                           std::move(std::get<ir::Launch>(launch)), std::move(bound));
+                                           std::move(std::get<ir::Launch>(launch)), std::move(bound), place.stream);
 }
 
-std::shared_ptr<PreparedState> KernelState::prepare(const DeviceBackend& backend, std::span<const Argument> arguments) {
+std::shared_ptr<PreparedState> KernelState::prepare(const LaunchPlace& place, std::span<const Argument> arguments) {
     const std::vector<const Argument*> matched = match_arguments(*signature_, arguments);
     Checksum key = launch_key(*signature_, matched);
-    key.high ^= reinterpret_cast<std::uintptr_t>(&backend);  // backends are made once a process
+    key.high ^= reinterpret_cast<std::uintptr_t>(&place.backend);  // backends are made once a process
     if (const auto selection = selections_.find(key, tuning_generation())) {
         try {
-            return bind(*selection, backend, matched, false);
+            return bind(*selection, place, matched, false);
         } catch (const Error&) {
             // Numbers, too, may decide whether a configuration is legal: what was chosen for others is not insisted on.
             if (selection->choice == LaunchInfo::Choice::given || selection->choice == LaunchInfo::Choice::by_default)
                 throw;
         }
     }
-    return choose_and_prepare(key, backend, matched);
+    return choose_and_prepare(key, place, matched);
 }
 
 }  // namespace kiln::runtime

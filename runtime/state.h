@@ -56,7 +56,7 @@ struct LaunchOrigin {
 class PreparedState {
 public:
     PreparedState(std::shared_ptr<const CompiledKernel> compiled, LaunchOrigin origin, ir::Launch launch,
-                  std::vector<ir::Argument> arguments);
+                  std::vector<ir::Argument> arguments, const std::shared_ptr<DeviceStream>& stream);
 
     const CompiledKernel& compiled() const { return *compiled_; }
     const ir::Launch& launch() const { return launch_; }
@@ -85,7 +85,11 @@ public:
     const std::shared_ptr<const ModuleState>& shared_module() const { return module_; }
     const frontend::KernelSignature& signature() const { return *signature_; }
 
-    std::shared_ptr<PreparedState> prepare(const DeviceBackend& backend, std::span<const Argument> arguments);
+    std::shared_ptr<PreparedState> prepare(const LaunchPlace& place, std::span<const Argument> arguments);
+    /// On the device's default stream.
+    std::shared_ptr<PreparedState> prepare(const DeviceBackend& backend, std::span<const Argument> arguments) {
+        return prepare(LaunchPlace{backend, backend.default_stream()}, arguments);
+    }
     /// What was asked for, before any argument is known.
     frontend::Request base_request() const;
     /// The request that these arguments give.
@@ -105,19 +109,18 @@ private:
     };
     struct ProblemParts;
 
-    Compiled find_or_compile(const DeviceBackend& backend, Matched matched, const ConfigurationChoice& choice,
+    Compiled find_or_compile(const LaunchPlace& place, Matched matched, const ConfigurationChoice& choice,
                              bool& was_cold);
-    std::shared_ptr<PreparedState> bind(const Selection& selection, const DeviceBackend& backend, Matched matched,
+    std::shared_ptr<PreparedState> bind(const Selection& selection, const LaunchPlace& place, Matched matched,
                                         bool was_cold) const;
     /// Compiles for a choice, binds, and remembers the choice for further launches. Throws Error.
     std::shared_ptr<PreparedState> try_choice(const ConfigurationChoice& choice, const Checksum& key,
-                                              const DeviceBackend& backend, Matched matched);
-    std::shared_ptr<PreparedState> choose_and_prepare(const Checksum& key, const DeviceBackend& backend,
-                                                      Matched matched);
+                                              const LaunchPlace& place, Matched matched);
+    std::shared_ptr<PreparedState> choose_and_prepare(const Checksum& key, const LaunchPlace& place, Matched matched);
     std::shared_ptr<PreparedState> prepare_pinned(const ConfigurationChoice& pin, const Checksum& key,
-                                                  const DeviceBackend& backend, Matched matched);
+                                                  const LaunchPlace& place, Matched matched);
     std::shared_ptr<PreparedState> prepare_chosen(const ConfigurationChooser& chooser, const ProblemParts& parts,
-                                                  const Checksum& key, const DeviceBackend& backend, Matched matched);
+                                                  const Checksum& key, const LaunchPlace& place, Matched matched);
     std::optional<ConfigurationChoice> modelled(const ConfigurationChooser& chooser, const Checksum& key);
     void tell_tuner(const ProblemParts& parts, const Checksum& key, const DeviceBackend& backend, Matched matched);
     CapturedLaunch captured_launch(const DeviceBackend& backend, Matched matched) const;

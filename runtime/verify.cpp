@@ -22,30 +22,72 @@ namespace {
 // just this value goes unseen.
 constexpr unsigned char kPoison = 0xfb;
 
-/// A tensor argument of its own memory, with the layout of the original.
+/// A tensor argument in memory of the host, with the layout of the original.
 class TensorCopy {
 public:
-    explicit TensorCopy(const Tensor& original) : tensor_(original) {
-        std::int64_t first = 0, last = 0;
-        bool empty = false;
-        for (std::size_t axis = 0; axis < original.sizes.size(); ++axis) {
-            empty |= original.sizes[axis] == 0;
-            const std::int64_t reach = (original.sizes[axis] - 1) * original.strides[axis];
-            (reach < 0 ? first : last) += reach;
-        }
-        if (empty) return;
-        const int bits = ir::bit_width(to_scalar_type(original.dtype));
-        const std::int64_t offset = -first * bits / 8;
-        memory_.resize(static_cast<std::size_t>(((last - first + 1) * bits + 7) / 8));
-        std::memcpy(memory_.data(), static_cast<const char*>(original.data) - offset, memory_.size());
-        tensor_.data = memory_.data() + offset;
+    /// `original` lies in memory of the device.
+    TensorCopy(const Tensor& original, const DeviceBackend& backend)
+        : span_(span_of(original)), tensor_(original), original_(original.data) {
+        tensor_.home = MemoryHome::any;
+        if (span_.bytes == 0) return;
+        memory_.resize(span_.bytes);
+        tensor_.data = memory_.data() + span_.before;
+        download(backend);
     }
 
     const Tensor& tensor() const { return tensor_; }
 
+    /// The elements of the original, and the bytes between them, become those of the copy, or the other way round.
+    void upload(const DeviceBackend& backend) const {
+        backend.copy_to_device(first_byte(), memory_.data(), span_.bytes, *backend.default_stream());
+    }
+    void download(const DeviceBackend& backend) {
+        backend.copy_to_host(memory_.data(), first_byte(), span_.bytes, *backend.default_stream());
+    }
+
 private:
+    char* first_byte() const { return static_cast<char*>(original_) - span_.before; }
+
+    TensorSpan span_;
     std::vector<char> memory_;
     Tensor tensor_;
+    void* original_;
+};
+
+/// The arguments of a launch as the host can read them: themselves on the CPU, else copies of the tensors.
+class HostArguments {
+public:
+    HostArguments(const DeviceBackend& backend, std::span<const Argument* const> matched) : backend_(backend) {
+        copies_.resize(matched.size());
+        for (const Argument* argument : matched) {
+            arguments_.push_back(argument == nullptr ? std::optional<Argument>() : *argument);
+        }
+        if (!backend.has_own_memory()) return;
+        for (std::size_t i = 0; i < matched.size(); ++i) {
+            if (!arguments_[i] || !std::holds_alternative<Tensor>(arguments_[i]->value)) continue;
+            copies_[i] = std::make_unique<TensorCopy>(std::get<Tensor>(arguments_[i]->value), backend);
+            arguments_[i]->value = copies_[i]->tensor();
+        }
+    }
+
+    std::vector<const Argument*> matched() const {
+        std::vector<const Argument*> pointers;
+        for (const auto& argument : arguments_) pointers.push_back(argument ? &*argument : nullptr);
+        return pointers;
+    }
+
+    /// What the host wrote goes to the device; what the device wrote, to the host.
+    void upload(std::size_t parameter) const {
+        if (copies_[parameter] != nullptr) copies_[parameter]->upload(backend_);
+    }
+    void download(std::size_t parameter) {
+        if (copies_[parameter] != nullptr) copies_[parameter]->download(backend_);
+    }
+
+private:
+    const DeviceBackend& backend_;
+    std::vector<std::optional<Argument>> arguments_;
+    std::vector<std::unique_ptr<TensorCopy>> copies_;
 };
 
 /// Calls `visit` with every index of a tensor and the element's offset from its first.
@@ -107,7 +149,8 @@ ReferenceArguments reference_arguments(const frontend::KernelSignature& kernel,
         Argument argument = *matched[i];
         argument.name = parameter.name;
         if (parameter.is_tensor && parameter.access != ir::Access::In) {
-            result.copies.push_back(std::make_unique<TensorCopy>(std::get<Tensor>(argument.value)));
+            result.copies.push_back(
+                std::make_unique<TensorCopy>(std::get<Tensor>(argument.value), *open_backend("cpu")));
             argument.value = result.copies.back()->tensor();
             result.outputs.emplace_back(i, result.copies.back()->tensor());
         }
@@ -246,7 +289,8 @@ std::vector<std::int64_t> sampled_programs(const std::vector<std::int64_t>& grid
 namespace {
 
 /// Refuses what cannot be compared, and fills `out` tensors with the pattern.
-void poison_outputs(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
+void poison_outputs(const frontend::KernelSignature& signature, std::span<const Argument* const> matched,
+                    const HostArguments& host) {
     for (std::size_t i = 0; i < matched.size(); ++i) {
         const frontend::ParameterSignature& parameter = signature.parameters[i];
         if (matched[i] == nullptr || !parameter.is_tensor || parameter.access == ir::Access::In) continue;
@@ -256,7 +300,9 @@ void poison_outputs(const frontend::KernelSignature& signature, std::span<const 
                 ErrorKind::user,
                 fmt::format("`{}` has elements of 4 bits, which verification does not read yet", parameter.name));
         }
-        if (parameter.access == ir::Access::Out) poison(tensor);
+        if (parameter.access != ir::Access::Out) continue;
+        poison(tensor);
+        host.upload(i);
     }
 }
 
@@ -270,17 +316,20 @@ VerifyReport verify(KernelState& kernel, const DeviceBackend& backend, std::span
         throw Error(ErrorKind::user, fmt::format("`{}` names no reference to verify against", kernel.name()));
     }
     const frontend::KernelSignature& signature = kernel.signature();
-    const auto matched = match_arguments(signature, arguments);
-    poison_outputs(signature, matched);
+    HostArguments host(backend, match_arguments(signature, arguments));
+    const std::vector<const Argument*> matched = host.matched();
+    poison_outputs(signature, matched, host);
     const ReferenceKernel named = find_reference(kernel, specialisation.reference);
     const frontend::KernelSignature& reference_signature = *named.signature;
     // Copied before the kernel runs, since it may update `inout` tensors.
     const ReferenceArguments copies = reference_arguments(signature, reference_signature, matched);
     KernelState reference(named.module, reference_signature.name,
                           reference_generics(specialisation, reference_signature));
-    const std::shared_ptr<PreparedState> prepared_reference = reference.prepare(backend, copies.arguments);
+    const std::shared_ptr<PreparedState> prepared_reference = reference.prepare(*open_backend("cpu"), copies.arguments);
 
     prepared->bound().run();
+    backend.default_stream()->synchronise();
+    for (const auto& output : copies.outputs) host.download(output.first);
     VerifyReport report;
     report.reference = reference_signature.name;
     report.reference_programs = prepared_reference->launch().programs(0);

@@ -30,7 +30,7 @@ struct OutputReport {
 struct VerifyReport {
     bool passed = false;
     std::string reference;
-    std::int64_t programs = 0;          ///< grid points of the reference that were run
+    std::int64_t programs = 0;            ///< grid points of the reference that were run
     std::int64_t reference_programs = 0;  ///< that it has
     std::vector<OutputReport> outputs;
 };
@@ -39,10 +39,10 @@ struct VerifyReport {
 inline constexpr double kFullVerificationOperations = 1e8;
 inline constexpr std::int64_t kSampledPrograms = 4096;
 
-/// Runs the kernel and its reference on these arguments and compares every element that the reference wrote. `out`
-/// tensors are filled with a pattern first, and hold the kernel's result afterwards. A reference of one phase that costs
-/// more than kFullVerificationOperations is sampled: at least kSampledPrograms grid points drawn by `seed`, all corners
-/// and places along every edge among them. Throws Error(user) if the kernel has no reference.
+/// Runs the kernel on the device and its reference on the CPU, and compares every element that the reference wrote.
+/// `out` tensors are filled with a pattern first, and hold the kernel's result afterwards. A reference of one phase
+/// that costs more than kFullVerificationOperations is sampled: at least kSampledPrograms grid points drawn by `seed`,
+/// all corners and places along every edge among them. Throws Error(user) if the kernel has no reference.
 VerifyReport verify(KernelState& kernel, const DeviceBackend& backend, std::span<const Argument> arguments,
                     std::uint64_t seed);
 

@@ -34,9 +34,11 @@ std::vector<std::string> built_programs() {
 int bench(const BenchOptions& options) {
     const std::vector<std::string> names = built_programs();
     if (std::find(names.begin(), names.end(), options.name) == names.end()) {
-        throw Error(ErrorKind::user,
-                    fmt::format("there is no built comparison `{}`; built are: {}. Configure with -DKILN_BUILD_BENCH=ON "
-                                "to build them", options.name, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+        throw Error(
+            ErrorKind::user,
+            fmt::format("there is no built comparison `{}`; built are: {}. Configure with -DKILN_BUILD_BENCH=ON "
+                        "to build them",
+                        options.name, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
     }
     const std::string path = std::string(KILN_BENCH_FOLDER) + "/kiln_bench_" + options.name;
     ::execl(path.c_str(), path.c_str(), options.json ? "--json" : nullptr, nullptr);

@@ -8,7 +8,8 @@
 namespace kiln::tools {
 
 inline nlohmann::json to_json(support::Span span, const support::SourceMap& sources) {
-    const support::Location begin = sources.locate(span.source, span.begin), end = sources.locate(span.source, span.end);
+    const support::Location begin = sources.locate(span.source, span.begin),
+                            end = sources.locate(span.source, span.end);
     return {{"file", std::string(sources.name(span.source))},
             {"line", begin.line},
             {"column", begin.column},

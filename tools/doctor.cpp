@@ -6,6 +6,11 @@
 
 #include "kiln/kiln.hpp"
 #include "runtime/backend.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/hip/driver.h"
+#include "runtime/hip/hiprtc.h"
+#include "runtime/hip/offline_clang.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/key.h"
 #include "runtime/standard_library.h"
@@ -27,6 +32,33 @@ CacheState cache_state() {
     return {folder, ::access(folder.c_str(), W_OK) == 0 ? "in use" : "not writable"};
 }
 
+/// A library or program of others: which one is used, or why none is.
+nlohmann::json part(const std::string& name, const auto* found, const std::string& reason) {
+    if (found == nullptr) return {{"name", name}, {"absent", reason}};
+    return {{"name", name}, {"version", found->version()}, {"path", found->path()}};
+}
+
+nlohmann::json drivers() {
+    const runtime::gpu::FoundDriver &cuda = runtime::cuda::driver(), &hip = runtime::hip::driver();
+    return {part("cuda", cuda.driver, cuda.reason), part("hip", hip.driver, hip.reason)};
+}
+
+nlohmann::json compilers() {
+    const runtime::gpu::FoundCompiler &nvrtc = runtime::cuda::nvrtc(), &hiprtc = runtime::hip::hiprtc(),
+                                      &clang = runtime::hip::offline_clang();
+    return {part("nvrtc", nvrtc.compiler, nvrtc.reason), part("hiprtc", hiprtc.compiler, hiprtc.reason),
+            part("clang", clang.compiler, clang.reason)};
+}
+
+void print_parts(const char* title, const nlohmann::json& parts) {
+    for (const nlohmann::json& part : parts) {
+        const bool is_absent = part.contains("absent");
+        fmt::print("{:<8} {}: {}\n", title, part["name"].get<std::string>(),
+                   is_absent ? "absent: " + part["absent"].get<std::string>()
+                             : part["version"].get<std::string>() + ", " + part["path"].get<std::string>());
+    }
+}
+
 int doctor(bool as_json) {
     nlohmann::json devices = nlohmann::json::array();
     for (const std::string& name : Device::available()) {
@@ -40,12 +72,11 @@ int doctor(bool as_json) {
     if (as_json) {
         nlohmann::json library = nlohmann::json::array();
         for (const std::string_view path : runtime::standard_library_paths()) library.push_back(std::string(path));
-        const nlohmann::json json = {{"version", version()},
-                                     {"build_id", runtime::build_id()},
-                                     {"devices", devices},
-                                     {"cache", {{"folder", cache.folder}, {"state", cache.state}}},
-                                     {"tuning", to_json(tuning_state())},
-                                     {"library", library}};
+        const nlohmann::json json = {
+            {"version", version()},     {"build_id", runtime::build_id()},
+            {"devices", devices},       {"drivers", drivers()},
+            {"compilers", compilers()}, {"cache", {{"folder", cache.folder}, {"state", cache.state}}},
+            {"library", library},       {"tuning", to_json(tuning_state())}};
         fmt::print("{}\n", json.dump(2));
         return kSuccess;
     }
@@ -54,6 +85,8 @@ int doctor(bool as_json) {
         fmt::print("device   {}: {}\n         code: {}\n", device["name"].get<std::string>(),
                    device["description"].get<std::string>(), device["fingerprint"].get<std::string>());
     }
+    print_parts("driver", drivers());
+    print_parts("compiler", compilers());
     fmt::print("cache    {} ({})\n", cache.folder.empty() ? "none" : cache.folder, cache.state);
     fmt::print("{}", to_text(tuning_state()));
     fmt::print("library  {}\n", fmt::join(runtime::standard_library_paths(), ", "));

@@ -6,6 +6,15 @@
 
 namespace kiln::tools {
 
+namespace {
+
+double median(std::vector<double>& times) {
+    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+    return times[times.size() / 2];
+}
+
+}  // namespace
+
 double median_seconds(const std::function<void()>& action) {
     constexpr std::size_t kFewest = 3, kMost = 1000;
     constexpr double kEnough = 0.1;
@@ -19,8 +28,26 @@ double median_seconds(const std::function<void()>& action) {
         times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
         total += times.back();
     }
-    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-    return times[times.size() / 2];
+    return median(times);
+}
+
+double queued_seconds(const Stream& stream, const std::function<void()>& launch) {
+    constexpr std::size_t kBatches = 5;
+    constexpr int kMostInBatch = 1024;
+    constexpr double kEnough = 0.01;
+    const auto batch_seconds = [&](int count) {
+        const Event first = stream.record();
+        for (int i = 0; i < count; ++i) launch();
+        const Event last = stream.record();
+        last.synchronise();
+        return last.seconds_since(first);
+    };
+    launch();
+    int count = 1;
+    while (count < kMostInBatch && batch_seconds(count) < kEnough) count *= 2;
+    std::vector<double> times;
+    while (times.size() < kBatches) times.push_back(batch_seconds(count) / count);
+    return median(times);
 }
 
 }  // namespace kiln::tools

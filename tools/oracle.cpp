@@ -17,7 +17,8 @@ namespace {
 /// Elements [.., 0 .. count) along the last axis of a tensor, as double.
 class Row {
 public:
-    Row(const Tensor& tensor, std::initializer_list<std::int64_t> index, std::size_t axis) : tensor_(tensor), axis_(axis) {
+    Row(const Tensor& tensor, std::initializer_list<std::int64_t> index, std::size_t axis)
+        : tensor_(tensor), axis_(axis) {
         std::size_t i = 0;
         for (const std::int64_t place : index) offset_ += place * tensor.strides[i++];
     }

@@ -1,5 +1,5 @@
-// Plain C++ versions of the demo's kernels, on a sample of their outputs: in double, and as a simple loop in the tensors'
-// own type would do it (products and sums in float, the result rounded to the type).
+// Plain C++ versions of the demo's kernels, on a sample of their outputs: in double, and as a simple loop in the
+// tensors' own type would do it (products and sums in float, the result rounded to the type).
 #pragma once
 
 #include <cstdint>

@@ -184,7 +184,7 @@ void add_launch_options(CLI::App& command, KernelOptions& options) {
     command.add_option("--arg", options.numbers, "a number of the launch: scale=0.1")->delimiter(',');
     command.add_option("--with", options.with, "optional tensors to give: bias,residual")->delimiter(',');
     command.add_option("--seed", options.seed, "of the random tensors (1)");
-    command.add_option("--device", options.device, "the device (cpu)");
+    command.add_option("--device", options.device, "the device: cpu, cuda:0, hip:0, ... (cpu)");
     command.add_flag("--json", options.json, "print JSON");
 }
 
@@ -315,6 +315,19 @@ runtime::CapturedLaunch launch_of(const KernelOptions& options) {
     const auto kernel = make_kernel(options);
     const RunArguments made(*kernel, options, Memory::Sizes);
     return kernel->captured(*Device::open(options.device).stream().backend(), made.arguments());
+}
+
+DeviceArguments::DeviceArguments(const Device& device, std::span<const Argument> host) {
+    for (const Argument& argument : host) {
+        arguments_.push_back(argument);
+        auto* tensor = std::get_if<Tensor>(&arguments_.back().value);
+        if (tensor == nullptr || tensor->data == nullptr || !device.stream().backend()->has_own_memory()) continue;
+        const runtime::TensorSpan span = runtime::span_of(*tensor);
+        buffers_.push_back(device.allocate(span.bytes));
+        const Stream stream = device.stream();
+        stream.copy_to_device(buffers_.back().data(), static_cast<const char*>(tensor->data) - span.before, span.bytes);
+        tensor->data = static_cast<char*>(buffers_.back().data()) + span.before;
+    }
 }
 
 std::uint64_t RunArguments::bytes() const {

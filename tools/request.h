@@ -60,6 +60,17 @@ private:
     std::vector<Argument> arguments_;
 };
 
+/// The same arguments where a device can reach them: as they are on the CPU, else with tensors copied to its memory.
+class DeviceArguments {
+public:
+    DeviceArguments(const Device& device, std::span<const Argument> host);
+    std::span<const Argument> list() const { return arguments_; }
+
+private:
+    std::vector<Buffer> buffers_;
+    std::vector<Argument> arguments_;
+};
+
 /// The launch that `kiln run` would make with these options, without data: what the tuner takes.
 runtime::CapturedLaunch launch_of(const KernelOptions& options);
 

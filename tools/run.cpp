@@ -117,10 +117,12 @@ int run(const RunOptions& options) {
     const Device device = Device::open(options.device);
     const runtime::DeviceBackend& backend = *device.stream().backend();
     const RunArguments run_arguments(*kernel, options, Memory::Filled);
-    const auto prepared = kernel->prepare(backend, run_arguments.arguments());
+    const DeviceArguments arguments(device, run_arguments.arguments());
+    const auto prepared = kernel->prepare(backend, arguments.list());
     RunResult result{prepared->info(), 0, run_arguments.bytes(), {}};
-    if (options.verify) result.report = runtime::verify(*kernel, backend, run_arguments.arguments(), options.seed);
-    result.seconds = median_seconds([&] { prepared->bound().run(); });
+    if (options.verify) result.report = runtime::verify(*kernel, backend, arguments.list(), options.seed);
+    const auto launch = [&] { prepared->bound().run(); };
+    result.seconds = backend.has_own_memory() ? queued_seconds(device.stream(), launch) : median_seconds(launch);
     if (options.json) {
         print_json(kernel->name(), device, result);
     } else {

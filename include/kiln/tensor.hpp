@@ -52,12 +52,16 @@ private:
     std::uint8_t size_ = 0;
 };
 
+/// Whose memory a tensor lies in, where its maker said so. Pointers of GPUs are asked of the driver at the launch, too.
+enum class MemoryHome : std::uint8_t { any, cuda, hip };
+
 /// A view of memory the caller owns. Sizes and strides count elements; strides may be zero or negative.
 struct Tensor {
     void* data = nullptr;  ///< element [0, 0, ...]
     DType dtype = DType::f32;
     Extents sizes;
     Extents strides;
+    MemoryHome home = MemoryHome::any;
 };
 
 /// A row-major view without gaps.
@@ -68,7 +72,7 @@ inline Tensor tensor(DType dtype, void* data, Extents sizes) {
         strides[axis] = static_cast<std::int64_t>(stride);
         stride *= static_cast<std::uint64_t>(sizes[axis]);
     }
-    return {data, dtype, sizes, strides};
+    return {data, dtype, sizes, strides, MemoryHome::any};
 }
 
 /// The element type that holds a C++ number of type T: bool, float, double, or an integer of 8 to 64 bits.
@@ -102,18 +106,21 @@ Tensor tensor(const T* data, Extents sizes) {
 /// The element type of a DLPack type: `code` and `bits` as in DLDataType. Throws Error(user) for one Kiln lacks.
 KILN_API DType dtype_from_dlpack(int code, int bits, int lanes);
 
-/// Throws Error(user) for a DLDevice whose memory the CPU cannot read.
-KILN_API void check_dlpack_device(int device_type);
+/// Whose memory a DLDevice of that type has. Throws Error(user) for one that no device of Kiln can reach.
+KILN_API MemoryHome home_from_dlpack(int device_type);
 
 /// A view of any DLPack tensor (`DLTensor` of any version of dlpack.h), which must outlive the launch.
 template <class DlTensor>
 Tensor from_dlpack(const DlTensor& source) {
-    check_dlpack_device(static_cast<int>(source.device.device_type));
     Tensor result;
+    result.home = home_from_dlpack(static_cast<int>(source.device.device_type));
     result.dtype = dtype_from_dlpack(source.dtype.code, source.dtype.bits, source.dtype.lanes);
     result.data = static_cast<char*>(source.data) + source.byte_offset;
     for (int axis = 0; axis < source.ndim; ++axis) result.sizes.push_back(source.shape[axis]);
-    if (source.strides == nullptr) return tensor(result.dtype, result.data, result.sizes);
+    if (source.strides == nullptr) {
+        result.strides = tensor(result.dtype, result.data, result.sizes).strides;
+        return result;
+    }
     for (int axis = 0; axis < source.ndim; ++axis) result.strides.push_back(source.strides[axis]);
     return result;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -10,7 +11,6 @@
 #include "codegen/cpu/compile.h"
 #include "codegen/cpu/jit.h"
 #include "codegen/cpu/target.h"
-#include "ir/support/internal_error.h"
 #include "kiln/error.hpp"
 #include "runtime/cpu/executor.h"
 
@@ -144,6 +144,27 @@ private:
     std::vector<BoundPhase> phases_;
 };
 
+class CpuEvent final : public DeviceEvent {
+public:
+    void synchronise() override {}
+    double seconds_since(const DeviceEvent& earlier) const override {
+        return std::chrono::duration<double>(time_ - dynamic_cast<const CpuEvent&>(earlier).time_).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point time_ = std::chrono::steady_clock::now();
+};
+
+/// A launch has finished when the call returns, so there is nothing to wait for.
+class CpuStream final : public DeviceStream {
+public:
+    void synchronise() override {}
+    std::shared_ptr<DeviceEvent> record() override { return std::make_shared<CpuEvent>(); }
+    void wait(const DeviceEvent&) override {}
+    void* native() const override { return nullptr; }
+    void check_may_load(const std::string&) const override {}
+};
+
 class CpuLoadedKernel final : public LoadedKernel {
 public:
     CpuLoadedKernel(std::unique_ptr<cpu::LoadedObject> object, std::vector<cpu::PhaseFunction> functions,
@@ -151,7 +172,8 @@ public:
         : object_(std::move(object)), functions_(std::move(functions)), entries_(std::move(entries)) {}
 
     std::unique_ptr<BoundLaunch> bind(const ir::Kernel& kernel, const ir::Launch& launch,
-                                      std::span<const ir::Argument> arguments) override {
+                                      std::span<const ir::Argument> arguments,
+                                      const std::shared_ptr<DeviceStream>&) override {
         return std::make_unique<CpuBoundLaunch>(kernel, launch, arguments, functions_, entries_);
     }
 
@@ -187,9 +209,8 @@ public:
     std::int64_t units() const override { return thread_count(); }
     const std::vector<std::string>& schedule_names() const override { return target_.schedule_names; }
     std::string fingerprint() const override { return cpu::fingerprint(target_); }
-    void synchronise() const override {}
 
-    Artifact compile(const ir::Kernel& kernel) const override {
+    Artifact compile(const ir::Kernel& kernel, const support::SourceMap&) const override {
         cpu::ObjectCode object = cpu::compile(kernel, target_);
         const std::vector<ir::ValueId> values = launch_values(kernel);
         Artifact artifact{std::move(object.object), {}};
@@ -215,18 +236,37 @@ public:
         return std::make_unique<CpuLoadedKernel>(std::move(object), std::move(functions), artifact.phases);
     }
 
-private:
-    static std::uint32_t place_of(ir::ValueId value, const std::vector<ir::ValueId>& values) {
-        const auto found = std::find(values.begin(), values.end(), value);
-        if (found == values.end()) {
-            throw support::InternalError("runtime/cpu", "a phase asks for a value that is no launch value");
-        }
-        return static_cast<std::uint32_t>(found - values.begin());
+    std::shared_ptr<DeviceStream> default_stream() const override { return stream_; }
+    std::shared_ptr<DeviceStream> make_stream() const override { return std::make_shared<CpuStream>(); }
+    std::shared_ptr<DeviceStream> wrap_stream(void*) const override {
+        throw Error(ErrorKind::user, "the CPU has no streams that a driver made: use stream() or make_stream()");
     }
 
+    bool has_own_memory() const override { return false; }
+    std::shared_ptr<void> allocate(std::size_t bytes) const override {
+        void* const memory = std::aligned_alloc(kAlignment, aligned(std::max<std::size_t>(bytes, 1)));
+        if (memory == nullptr) throw Error(ErrorKind::device, fmt::format("there is no memory for {} bytes", bytes));
+        return {memory, [](void* given) { std::free(given); }};
+    }
+    void copy_to_device(void* to, const void* from, std::size_t bytes, DeviceStream&) const override {
+        if (bytes > 0) std::memcpy(to, from, bytes);
+    }
+    void copy_to_host(void* to, const void* from, std::size_t bytes, DeviceStream&) const override {
+        if (bytes > 0) std::memcpy(to, from, bytes);
+    }
+    void check_memory(const std::string& name, const Tensor& tensor) const override {
+        if (tensor.home == MemoryHome::any) return;
+        throw Error(ErrorKind::user,
+                    fmt::format("`{}` lies in the memory of a GPU, which the CPU cannot read: copy it to "
+                                "the CPU first, or launch on that device",
+                                name));
+    }
+
+private:
     const cpu::Target& target_;
     std::string name_ = "cpu";
     std::string description_;
+    std::shared_ptr<DeviceStream> stream_ = std::make_shared<CpuStream>();
 };
 
 }  // namespace

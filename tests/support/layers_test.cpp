@@ -44,7 +44,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"examples", {}},
 };
 
-// Headers of others that belong to one room and its tests; no folder means nowhere.
+// Headers of others that belong to one room and its tests; those of GPUs only check Kiln's own declarations.
 struct ForeignRule {
     std::string headers;  // a regular expression for the start of the included path
     std::vector<std::string> folders;
@@ -52,7 +52,7 @@ struct ForeignRule {
 const ForeignRule kForeignRules[] = {
     {"boost/", {"dsl", "tests/dsl"}},
     {"llvm(-c)?/", {"codegen/cpu", "tests/codegen"}},
-    {"(cuda|nvrtc|nvJitLink|nvml|cub(las)?|cudnn|cutlass|hip|rocm|hsa|amd_comgr)[^/]*(\\.h|/)", {}},
+    {"(cuda|nvrtc|nvJitLink|nvml|cub(las)?|cudnn|cutlass|hip|rocm|hsa|amd_comgr)[^/]*(\\.h|/)", {"tests/runtime/gpu"}},
 };
 
 bool is_in(std::string_view path, std::string_view folder) {

@@ -2,10 +2,10 @@
 
 #include <dlfcn.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <initializer_list>
 #include <stdexcept>
+
+#include "tests/skip.h"
 
 namespace emulated_gpu {
 namespace {
@@ -27,9 +27,7 @@ void* open_library() {
          {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so", "/usr/local/cuda/lib/libnvrtc.so"}) {
         if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
     }
-    std::printf("skipped: nvrtc: libnvrtc.so cannot be loaded\n");
-    std::fflush(stdout);
-    std::exit(77);
+    kiln::test::skip("nvrtc", "libnvrtc.so cannot be loaded");
 }
 
 template <class Function>

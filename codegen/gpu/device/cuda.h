@@ -1,0 +1,147 @@
+// What the functions of the other files rest on, for NVRTC, which knows these intrinsics without headers. `asm` stands
+// where the language's function leaves open what the PTX instruction settles: the order of zeros, NaNs, the rounding.
+
+KILN_DEVICE unsigned kiln_bits_of_f32(float x) {
+    return __float_as_uint(x);
+}
+
+KILN_DEVICE float kiln_f32_of_bits(unsigned x) {
+    return __uint_as_float(x);
+}
+
+KILN_DEVICE unsigned long long kiln_bits_of_f64(double x) {
+    return (unsigned long long)__double_as_longlong(x);
+}
+
+KILN_DEVICE double kiln_f64_of_bits(unsigned long long x) {
+    return __longlong_as_double((long long)x);
+}
+
+KILN_DEVICE int kiln_popcount_u32(unsigned x) {
+    return __popc(x);
+}
+
+KILN_DEVICE int kiln_popcount_u64(unsigned long long x) {
+    return __popcll(x);
+}
+
+KILN_DEVICE int kiln_clz_u32(unsigned x) {
+    return __clz((int)x);
+}
+
+KILN_DEVICE int kiln_clz_u64(unsigned long long x) {
+    return __clzll((long long)x);
+}
+
+KILN_DEVICE unsigned long long kiln_high_product_u64(unsigned long long a, unsigned long long b) {
+    return __umul64hi(a, b);
+}
+
+KILN_DEVICE float kiln_fma_f32(float a, float b, float c) {
+    return __fmaf_rn(a, b, c);
+}
+
+KILN_DEVICE double kiln_fma_f64(double a, double b, double c) {
+    return __fma_rn(a, b, c);
+}
+
+KILN_DEVICE float kiln_sqrt_f32(float x) {
+    return __fsqrt_rn(x);
+}
+
+KILN_DEVICE double kiln_sqrt_f64(double x) {
+    return __dsqrt_rn(x);
+}
+
+KILN_DEVICE float kiln_floor_f32(float x) {
+    return floorf(x);
+}
+
+KILN_DEVICE double kiln_floor_f64(double x) {
+    return floor(x);
+}
+
+KILN_DEVICE float kiln_ceil_f32(float x) {
+    return ceilf(x);
+}
+
+KILN_DEVICE double kiln_ceil_f64(double x) {
+    return ceil(x);
+}
+
+KILN_DEVICE float kiln_trunc_f32(float x) {
+    return truncf(x);
+}
+
+KILN_DEVICE double kiln_trunc_f64(double x) {
+    return trunc(x);
+}
+
+KILN_DEVICE float kiln_round_f32(float x) {
+    return rintf(x);
+}
+
+KILN_DEVICE double kiln_round_f64(double x) {
+    return rint(x);
+}
+
+KILN_DEVICE float kiln_min_f32(float a, float b) {
+    float result;
+    asm("min.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+
+KILN_DEVICE float kiln_max_f32(float a, float b) {
+    float result;
+    asm("max.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+
+KILN_DEVICE float kiln_minimum_f32(float a, float b) {
+    float result;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+
+KILN_DEVICE float kiln_maximum_f32(float a, float b) {
+    float result;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+
+KILN_DEVICE float kiln_f32_of_f16(kiln_f16 x) {
+    float result;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(x));
+    return result;
+}
+
+KILN_DEVICE kiln_f16 kiln_f16_of_f32(float x) {
+    kiln_f16 result;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result) : "f"(x));
+    return result;
+}
+
+KILN_DEVICE kiln_f16 kiln_fma_f16(kiln_f16 a, kiln_f16 b, kiln_f16 c) {
+    kiln_f16 result;
+    asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(result) : "h"(a), "h"(b), "h"(c));
+    return result;
+}
+
+KILN_DEVICE kiln_bf16 kiln_bf16_of_f32(float x) {
+    kiln_bf16 result;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(x));
+    return result;
+}
+
+KILN_DEVICE kiln_bf16 kiln_fma_bf16(kiln_bf16 a, kiln_bf16 b, kiln_bf16 c) {
+    kiln_bf16 result;
+    asm("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(result) : "h"(a), "h"(b), "h"(c));
+    return result;
+}
+
+// Within 2^-22 relative (PTX ISA, ex2).
+KILN_DEVICE float kiln_approximate_exp2_f32(float x) {
+    float result;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}

@@ -1,0 +1,148 @@
+// What the functions of the other files rest on, for clang 14 (hipRTC 5.2) and later, without the device libraries.
+
+KILN_DEVICE unsigned kiln_bits_of_f32(float x) {
+    return __builtin_bit_cast(unsigned, x);
+}
+
+KILN_DEVICE float kiln_f32_of_bits(unsigned x) {
+    return __builtin_bit_cast(float, x);
+}
+
+KILN_DEVICE unsigned long long kiln_bits_of_f64(double x) {
+    return __builtin_bit_cast(unsigned long long, x);
+}
+
+KILN_DEVICE double kiln_f64_of_bits(unsigned long long x) {
+    return __builtin_bit_cast(double, x);
+}
+
+KILN_DEVICE int kiln_popcount_u32(unsigned x) {
+    return __builtin_popcount(x);
+}
+
+KILN_DEVICE int kiln_popcount_u64(unsigned long long x) {
+    return __builtin_popcountll(x);
+}
+
+KILN_DEVICE int kiln_clz_u32(unsigned x) {
+    return x == 0 ? 32 : __builtin_clz(x);
+}
+
+KILN_DEVICE int kiln_clz_u64(unsigned long long x) {
+    return x == 0 ? 64 : __builtin_clzll(x);
+}
+
+KILN_DEVICE unsigned long long kiln_high_product_u64(unsigned long long a, unsigned long long b) {
+    return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
+
+KILN_DEVICE float kiln_fma_f32(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+
+KILN_DEVICE double kiln_fma_f64(double a, double b, double c) {
+    return __builtin_fma(a, b, c);
+}
+
+// Before LLVM 18 the instruction alone, which is an ulp off at times, is what the builtin becomes. Of a double it is
+// near enough to round to float correctly: no square root of a float lies that near to the middle of two floats.
+KILN_DEVICE float kiln_sqrt_f32(float x) {
+#if __clang_major__ >= 18
+    return __builtin_sqrtf(x);
+#else
+    return (float)__builtin_sqrt((double)x);
+#endif
+}
+
+KILN_DEVICE double kiln_sqrt_f64(double x) {
+    double root = __builtin_sqrt(x);
+#if __clang_major__ < 18
+    double half = 0.5 / root, rest = __builtin_fma(-root, root, x);
+    if (x > 0 && x < __builtin_inf()) root = __builtin_fma(rest, half, root);
+#endif
+    return root;
+}
+
+KILN_DEVICE float kiln_floor_f32(float x) {
+    return __builtin_floorf(x);
+}
+
+KILN_DEVICE double kiln_floor_f64(double x) {
+    return __builtin_floor(x);
+}
+
+KILN_DEVICE float kiln_ceil_f32(float x) {
+    return __builtin_ceilf(x);
+}
+
+KILN_DEVICE double kiln_ceil_f64(double x) {
+    return __builtin_ceil(x);
+}
+
+KILN_DEVICE float kiln_trunc_f32(float x) {
+    return __builtin_truncf(x);
+}
+
+KILN_DEVICE double kiln_trunc_f64(double x) {
+    return __builtin_trunc(x);
+}
+
+KILN_DEVICE float kiln_round_f32(float x) {
+    return __builtin_rintf(x);
+}
+
+KILN_DEVICE double kiln_round_f64(double x) {
+    return __builtin_rint(x);
+}
+
+// v_min_f32 and v_max_f32 prefer the number to NaN and order -0 before +0 (CDNA 3 and RDNA 3 ISA).
+KILN_DEVICE float kiln_min_f32(float a, float b) {
+    return __builtin_fminf(a, b);
+}
+
+KILN_DEVICE float kiln_max_f32(float a, float b) {
+    return __builtin_fmaxf(a, b);
+}
+
+KILN_DEVICE float kiln_minimum_f32(float a, float b) {
+    return a != a ? a : b != b ? b : kiln_min_f32(a, b);
+}
+
+KILN_DEVICE float kiln_maximum_f32(float a, float b) {
+    return a != a ? a : b != b ? b : kiln_max_f32(a, b);
+}
+
+KILN_DEVICE float kiln_f32_of_f16(kiln_f16 x) {
+    return (float)__builtin_bit_cast(_Float16, x);
+}
+
+KILN_DEVICE kiln_f16 kiln_f16_of_f32(float x) {
+    return __builtin_bit_cast(kiln_f16, (_Float16)x);
+}
+
+KILN_DEVICE kiln_f16 kiln_fma_f16(kiln_f16 a, kiln_f16 b, kiln_f16 c) {
+    return __builtin_bit_cast(kiln_f16,
+                              __builtin_fmaf16(__builtin_bit_cast(_Float16, a), __builtin_bit_cast(_Float16, b),
+                                               __builtin_bit_cast(_Float16, c)));
+}
+
+KILN_DEVICE kiln_bf16 kiln_bf16_of_f32(float x) {
+    unsigned bits = kiln_bits_of_f32(x);
+    if (x != x) return 0x7fc0;
+    return (kiln_bf16)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+KILN_DEVICE kiln_bf16 kiln_fma_bf16(kiln_bf16 a, kiln_bf16 b, kiln_bf16 c) {
+    return kiln_wide_fma_bf16(a, b, c);
+}
+
+// v_exp_f32, within an ulp for normal results.
+KILN_DEVICE float kiln_approximate_exp2_f32(float x) {
+#if __clang_major__ >= 18
+    return __builtin_amdgcn_exp2f(x);
+#else
+    float result;
+    __asm__("v_exp_f32 %0, %1" : "=v"(result) : "v"(x));
+    return result;
+#endif
+}

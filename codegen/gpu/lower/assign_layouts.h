@@ -1,0 +1,46 @@
+// Layouts for the tiles of a phase that are kept in registers, and the number of warps that run it.
+//
+// Values that elementwise ops and control flow tie together form a *class* and share one layout. Accumulators of products
+// come first and get a layout of register blocks; the other classes follow, largest first. A class that meets one with a
+// layout in a broadcast, a reduction or an index takes what is left of that layout, so that nothing moves between the
+// two; else it gets the layout that suits its reads and writes of global memory best. Where two of these wishes meet in
+// one value, the lowering converts.
+#pragma once
+
+#include "codegen/gpu/lower/tensor_facts.h"
+#include "codegen/gpu/lower/tile_values.h"
+#include "codegen/gpu/target.h"
+
+namespace kiln::codegen::gpu {
+
+/// Layouts by ValueId, for kept tiles.
+class TileLayouts {
+public:
+    explicit TileLayouts(std::size_t values) : layouts_(values) {}
+
+    bool has(ir::ValueId value) const { return !layouts_[value.index].shape().empty(); }
+    const Layout& operator[](ir::ValueId value) const { return layouts_[value.index]; }
+    void set(ir::ValueId value, const Layout& layout) { layouts_[value.index] = layout; }
+
+private:
+    std::vector<Layout> layouts_;
+};
+
+/// Warps for a block of the phase: enough that no thread holds too much of one tile, and no more than have work.
+int choose_warps(const ir::Kernel& kernel, const ir::Phase& phase, const TileValues& values, const Target& target);
+
+TileLayouts assign_layouts(const ir::Kernel& kernel, const ir::Phase& phase, const TileValues& values,
+                           const TensorFacts& tensors, int lanes, int warps);
+
+/// For the result of a product computed by multiply-adds: each thread holds a block of rows x columns, columns in
+/// vectors of up to 4 if `vectors`. `by_rows` puts all warps along the rows, so that a reduction of a row stays within a warp.
+Layout product_layout(const ir::Shape& shape, int lanes, int warps, bool by_rows, bool vectors = true);
+
+/// Whether the right operand of a product is a transposed tile, whose elements along the contraction are neighbours. It is
+/// then read along the contraction, too, and the threads stand one column apart.
+bool reads_along_depth(const ir::Kernel& kernel, const ir::Op& dot);
+
+/// For a scan: each thread holds a run of consecutive elements along the axis.
+Layout scan_layout(const ir::Shape& shape, std::size_t axis, int lanes, int warps);
+
+}  // namespace kiln::codegen::gpu
