@@ -81,8 +81,13 @@ ProductGrid product_grid(const Shape& shape, int vector, int lanes, int warps, b
 
 }  // namespace
 
-Layout product_layout(const Shape& shape, int lanes, int warps, bool by_rows) {
-    int vector = 4;
+bool reads_along_depth(const Kernel& kernel, const Op& dot) {
+    const Op* right = kernel.definition(dot.operands[1]);
+    return right != nullptr && right->kind == OpKind::Permute;
+}
+
+Layout product_layout(const Shape& shape, int lanes, int warps, bool by_rows, bool vectors) {
+    int vector = vectors ? 4 : 1;
     while (vector > 1 && (shape[1] % vector != 0 || shape.count() < std::int64_t{vector} * lanes * warps)) vector /= 2;
     const ProductGrid grid = product_grid(shape, vector, lanes, warps, by_rows);
     Digits registers, lane_digits;
@@ -207,6 +212,7 @@ private:
         tie_all(kernel_[op.blocks[0]].arguments, end_of(op.blocks[1]).operands);
         tie_all(kernel_[op.blocks[1]].arguments, decided);
         tie_all(op.results, decided);
+        tie_all(op.results, kernel_[op.blocks[1]].arguments);
     }
 
     /// Members of each class, and the classes, largest tiles first.
@@ -254,7 +260,8 @@ private:
         });
         for (const std::uint32_t id : order_) {
             if (!assigned_[id].shape().empty() || !holds_product(id)) continue;
-            assign(id, product_layout(kernel_.type(members_[id].front()).shape, lanes_, warps_, by_rows));
+            assign(id, product_layout(kernel_.type(members_[id].front()).shape, lanes_, warps_, by_rows,
+                                       !reads_along_depth(kernel_, *definition_of(id, OpKind::Dot))));
         }
         for (const std::uint32_t id : order_) {
             const Op* scan = definition_of(id, OpKind::Scan);

@@ -33,8 +33,12 @@ TileLayouts assign_layouts(const ir::Kernel& kernel, const ir::Phase& phase, con
                            const TensorFacts& tensors, int lanes, int warps);
 
 /// For the result of a product computed by multiply-adds: each thread holds a block of rows x columns, columns in
-/// vectors of up to 4. `by_rows` puts all warps along the rows, so that a reduction of a row stays within a warp.
-Layout product_layout(const ir::Shape& shape, int lanes, int warps, bool by_rows);
+/// vectors of up to 4 if `vectors`. `by_rows` puts all warps along the rows, so that a reduction of a row stays within a warp.
+Layout product_layout(const ir::Shape& shape, int lanes, int warps, bool by_rows, bool vectors = true);
+
+/// Whether the right operand of a product is a transposed tile, whose elements along the contraction are neighbours. It is
+/// then read along the contraction, too, and the threads stand one column apart.
+bool reads_along_depth(const ir::Kernel& kernel, const ir::Op& dot);
 
 /// For a scan: each thread holds a run of consecutive elements along the axis.
 Layout scan_layout(const ir::Shape& shape, std::size_t axis, int lanes, int warps);

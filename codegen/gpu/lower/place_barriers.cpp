@@ -28,7 +28,7 @@ public:
 
     void walk(Statements& statements, Pending& pending) {
         for (std::size_t i = 0; i < statements.size(); ++i) {
-            if (needs_barrier(statements[i], pending)) {
+            if (needs_barrier(statements[i], pending) || saves_barriers(statements[i], pending)) {
                 Statement barrier;
                 barrier.kind = Statement::Kind::Barrier;
                 barrier.span = statements[i].span;
@@ -77,6 +77,26 @@ private:
         pending = std::move(entry);
         merge(pending, left_);
         left_ = outer;
+    }
+
+    /// Whether a loop's body needs fewer barriers if one stands before the loop: what came before it is then ordered once
+    /// and not in each iteration.
+    bool saves_barriers(const Statement& loop, const Pending& pending) const {
+        if (loop.kind != Statement::Kind::Loop || pending.empty()) return false;
+        return barriers_in(loop, {}) < barriers_in(loop, pending);
+    }
+    std::size_t barriers_in(Statement loop, Pending pending) const {
+        BarrierPlacement trial(phase_);
+        trial.walk_loop(loop, pending);
+        return count_barriers(loop.body);
+    }
+    static std::size_t count_barriers(const Statements& statements) {
+        std::size_t count = 0;
+        for (const Statement& statement : statements) {
+            count += statement.kind == Statement::Kind::Barrier ? 1 : 0;
+            count += count_barriers(statement.body) + count_barriers(statement.otherwise);
+        }
+        return count;
     }
 
     bool needs_barrier(const Statement& statement, const Pending& pending) const {

@@ -62,6 +62,7 @@ struct PlacedPhase {
     std::vector<ir::ValueId> values;
     std::vector<Slot> slots;
     int threads = 0;
+    int registers = 0;  ///< of a thread, estimated
     std::vector<Buffer> buffers;
     std::int64_t shared_bytes = 0;
     std::vector<std::string> prologue;  ///< declarations at the top of the function

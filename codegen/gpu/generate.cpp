@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include "codegen/gpu/c_writer.h"
+#include "codegen/gpu/lower/allocate_shared.h"
+#include "codegen/gpu/lower/estimate_registers.h"
+#include "codegen/gpu/lower/narrow_integers.h"
+#include "codegen/gpu/lower/phase_lowering.h"
+#include "codegen/gpu/lower/place_barriers.h"
+
+namespace kiln::codegen::gpu {
+
+namespace {
+
+/// Far more than a thread has; what exceeds its registers by less is spilled, which is slow but works.
+constexpr int kHopelessFactor = 4;
+
+/// Registers that a thread of a block may use.
+int registers_of(const Target& target, int warps) {
+    const int warps_of_simd = (warps + target.simds_per_unit - 1) / target.simds_per_unit;
+    return std::min(target.registers_per_thread, target.registers_per_simd / (warps_of_simd * target.lanes));
+}
+
+[[noreturn]] void refuse(const ir::Kernel& kernel, std::size_t phase, const std::string& need, const std::string& limit) {
+    const std::string where = kernel.phases.size() > 1 ? "phase " + std::to_string(phase + 1) + " of `" : "`";
+    throw Refused{{where + kernel.name + "` needs " + need + ", and " + limit + ": smaller tiles fit", kernel.phases[phase].span}};
+}
+
+/// More warps where the tiles that live at one time would not fit the registers of fewer.
+int warps_that_fit(const ir::Kernel& kernel, const ir::Facts& facts, std::size_t index, const Target& target, int& registers) {
+    const ir::Phase& phase = kernel.phases[index];
+    const TileValues values(kernel, phase.block);
+    const TensorFacts tensors(kernel, facts, phase);
+    int warps = choose_warps(kernel, phase, values, target);
+    while (true) {
+        registers = estimate_registers(kernel, phase, values, assign_layouts(kernel, phase, values, tensors, target.lanes, warps));
+        const bool most = warps * 2 * target.lanes > target.threads_per_block;
+        if (registers <= registers_of(target, warps) || most) return warps;
+        warps *= 2;
+    }
+}
+
+/// The passes in order. Each stands in a file of codegen/gpu/lower.
+PlacedPhase lower_phase(const ir::Kernel& kernel, const ir::Facts& facts, const std::vector<ir::ScalarType>& stored,
+                        std::size_t index, const Target& target) {
+    // Warps before layouts, which share the elements out among them.
+    int registers = 0;
+    const int warps = warps_that_fit(kernel, facts, index, target, registers);
+    if (registers > kHopelessFactor * registers_of(target, warps)) {
+        refuse(kernel, index, std::to_string(registers) + " registers a thread for the tiles it holds at one time",
+               "a thread of " + target.name + " has " + std::to_string(registers_of(target, warps)));
+    }
+    // Layouts are assigned, then every op becomes statements; conversions appear where two layouts meet.
+    const auto lowered = [&](bool pads) {
+        PlacedPhase phase = PhaseLowering(kernel, facts, stored, index, target, warps, pads).run();
+        phase.registers = registers;
+        // Offsets before barriers: buffers that share bytes depend on each other.
+        allocate_shared(phase);
+        return phase;
+    };
+    PlacedPhase phase = lowered(true);
+    if (phase.shared_bytes > target.shared_bytes_per_block) phase = lowered(false);
+    if (phase.shared_bytes > target.shared_bytes_per_block) {
+        refuse(kernel, index, std::to_string(phase.shared_bytes) + " bytes of shared memory for its tiles",
+               "a block of " + target.name + " has " + std::to_string(target.shared_bytes_per_block));
+    }
+    place_barriers(phase);
+    return phase;
+}
+
+}  // namespace
+
+Generated generate(const ir::Kernel& kernel, const Target& target, const support::SourceMap* sources) {
+    Generated generated;
+    const ir::Facts facts(kernel);
+    const std::vector<ir::ScalarType> stored = narrow_integers(kernel, facts);
+    std::vector<PlacedPhase> phases;
+    for (std::size_t i = 0; i < kernel.phases.size(); ++i) {
+        try {
+            phases.push_back(lower_phase(kernel, facts, stored, i, target));
+        } catch (const Refused& refused) {
+            generated.refusals.push_back(refused.refusal);
+        }
+    }
+    if (!generated.refusals.empty()) return generated;
+    const Spelling spelling = target.vendor == Vendor::Nvidia ? cuda_spelling(target) : hip_spelling(target);
+    generated.source.text = write_source(kernel.name, phases, target, spelling, sources);
+    for (const PlacedPhase& phase : phases) {
+        generated.source.phases.push_back({phase.symbol, phase.values, phase.threads, phase.shared_bytes});
+    }
+    return generated;
+}
+
+}  // namespace kiln::codegen::gpu

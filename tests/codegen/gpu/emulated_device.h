@@ -1,0 +1,49 @@
+// Compiles generated CUDA with NVRTC and runs it on the emulated driver. Declares the few functions it calls.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/gpu/source.h"
+#include "ir/launch.h"
+
+namespace kiln::test {
+
+/// What NVRTC made of a source; the log is empty if it had nothing to say.
+struct Compiled {
+    std::string code, log;
+    bool succeeded = false;
+};
+
+/// NVRTC, loaded at run time.
+class Nvrtc {
+public:
+    /// None on this machine: prints `skipped: nvrtc: ...` and ends the process with 77, as a test that cannot run has to.
+    static const Nvrtc& get();
+
+    /// PTX for a `compute_..`, or machine code for a `sm_..` architecture.
+    Compiled compile(const std::string& text, const std::string& architecture, std::vector<std::string> options = {}) const;
+
+private:
+    Nvrtc();
+    void* library_ = nullptr;
+};
+
+/// The emulated GPU behind the driver's interface.
+class EmulatedDevice {
+public:
+    static EmulatedDevice& get();
+
+    /// Runs all phases on copies of the arguments' memory, and copies back what they left. The driver's words, if it
+    /// refuses something.
+    std::string run(const std::string& ptx, const codegen::gpu::Source& source, const ir::Kernel& kernel,
+                    std::span<const ir::Argument> arguments, std::vector<std::vector<std::byte>>& bytes, std::int64_t units);
+
+private:
+    EmulatedDevice();
+    void* library_ = nullptr;
+};
+
+}  // namespace kiln::test
