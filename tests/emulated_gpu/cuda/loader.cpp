@@ -4,7 +4,7 @@
 
 #include "tests/emulated_gpu/cuda/decode.h"
 #include "tests/emulated_gpu/cuda/ptx_parser.h"
-#include "tests/emulated_gpu/cuda/report.h"
+#include "tests/emulated_gpu/common/report.h"
 
 namespace emulated_gpu {
 namespace {
