@@ -25,6 +25,8 @@ function(kiln_test_program name)
   add_executable(${name} main.cpp ${sources})
   target_link_libraries(${name} PRIVATE kiln_options doctest::doctest ${ARG_LINK})
   target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # Tests spend their time in what they call; without optimisation they compile in half the time.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
 
   set(list_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_cases.cmake)
   add_custom_command(
