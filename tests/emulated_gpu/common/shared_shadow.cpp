@@ -10,8 +10,8 @@ void SharedShadow::check_not_in_flight(const Byte& byte, uint64_t offset, const 
     if (!byte.in_flight) return;
     throw Fault{FaultKind::AsyncCopyNotWaitedFor,
                 std::string(access) + " shared byte " + std::to_string(offset) +
-                    " while the asynchronous copy to it issued at " + place_(byte.write_line) +
-                    " by warp " + std::to_string(byte.write_warp) + " has not been waited for",
+                    " while the asynchronous copy to it issued at " + place_(byte.write_line) + " by warp " +
+                    std::to_string(byte.write_warp) + " has not been waited for",
                 lane};
 }
 
@@ -39,8 +39,7 @@ void SharedShadow::check_ordered_after_reads(const Byte& byte, uint64_t offset, 
     if (reader == kMostWarps) return;
     throw Fault{FaultKind::SharedRace,
                 std::string(access) + " shared byte " + std::to_string(offset) + ", which warp " +
-                    std::to_string(reader) + " read at " + place_(byte.read_line) +
-                    " with no barrier in between",
+                    std::to_string(reader) + " read at " + place_(byte.read_line) + " with no barrier in between",
                 lane};
 }
 

@@ -88,9 +88,10 @@ Target resolve_parameter(Step& step, int lane, uint64_t offset, uint64_t bytes, 
 
 Target resolve(Step& step, int lane, Space space, uint64_t address, uint64_t bytes, Access access) {
     if (address % bytes != 0) {
-        throw Fault{FaultKind::MisalignedAddress,
-                    sized(access, bytes) + " at " + hexadecimal(address) + ", which is no multiple of " + std::to_string(bytes),
-                    lane};
+        throw Fault{
+            FaultKind::MisalignedAddress,
+            sized(access, bytes) + " at " + hexadecimal(address) + ", which is no multiple of " + std::to_string(bytes),
+            lane};
     }
     if (space == Space::Generic) {
         if (address - kSharedWindow < kWindowBytes)

@@ -92,7 +92,8 @@ std::unique_ptr<Block> Interpreter::make_block(uint64_t number) {
     const uint32_t warps = (threads + kLanes - 1) / kLanes;
     block->alive_threads = threads;
     block->shared.resize(launch_.kernel.dynamic_shared_offset + shape.dynamic_shared_bytes);
-    if (launch_.options.check_shared) block->shadow = std::make_unique<SharedShadow>(block->shared.size(), warps, name_line);
+    if (launch_.options.check_shared)
+        block->shadow = std::make_unique<SharedShadow>(block->shared.size(), warps, name_line);
     block->warps.resize(warps);
     for (uint32_t i = 0; i < warps; ++i) {
         Warp& warp = block->warps[i];

@@ -1,5 +1,5 @@
-// Reading the ELF files of amdgcn-amd-amdhsa: program headers, symbols, relocations, metadata, kernel descriptors (LLVM's
-// "User Guide for AMDGPU Backend", "Code Object" and "Kernel Descriptor"; ELF gABI).
+// Reading the ELF files of amdgcn-amd-amdhsa: program headers, symbols, relocations, metadata, kernel descriptors
+// (LLVM's "User Guide for AMDGPU Backend", "Code Object" and "Kernel Descriptor"; ELF gABI).
 
 #include "tests/emulated_gpu/hip/code_object.h"
 
@@ -182,7 +182,8 @@ void read_descriptor(const CodeObject& object, const std::string& symbol, Kernel
     kernel.private_bytes = image.at<uint32_t>(at + 4);
     kernel.entry = at + static_cast<uint64_t>(image.at<int64_t>(at + 16));
     const auto properties = image.at<uint16_t>(at + 56);
-    if (properties & 0x400) throw LoadError("kernel " + kernel.name + " wants waves of 32 lanes, which are not modelled");
+    if (properties & 0x400)
+        throw LoadError("kernel " + kernel.name + " wants waves of 32 lanes, which are not modelled");
     kernel.mode = read_mode(image.at<uint32_t>(at + 48));
     kernel.initial = read_initial_registers(image.at<uint32_t>(at + 52), properties, image.at<uint16_t>(at + 58));
     if (kernel.entry >= object.image.size()) throw LoadError("kernel " + kernel.name + " begins outside the code");

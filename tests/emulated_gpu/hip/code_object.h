@@ -74,9 +74,9 @@ struct Symbol {
 
 /// An ELF file for the AMD HSA system, taken apart; addresses are those the file asks for.
 struct CodeObject {
-    std::string processor;            // "gfx90a"
-    std::vector<uint8_t> file;        // as it was given
-    std::vector<uint8_t> image;       // what is loaded, from address 0
+    std::string processor;       // "gfx90a"
+    std::vector<uint8_t> file;   // as it was given
+    std::vector<uint8_t> image;  // what is loaded, from address 0
     std::map<std::string, Symbol> functions;
     std::map<std::string, Symbol> objects;
     std::map<std::string, KernelDescription> kernels;

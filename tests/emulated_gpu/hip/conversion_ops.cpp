@@ -19,7 +19,7 @@ To saturate(double value) {
     value = std::trunc(value);
     const double low = static_cast<double>(std::numeric_limits<To>::min());
     const double high = static_cast<double>(std::numeric_limits<To>::max());
-    return value <= low ? std::numeric_limits<To>::min()
+    return value <= low    ? std::numeric_limits<To>::min()
            : value >= high ? std::numeric_limits<To>::max()
                            : static_cast<To>(value);
 }
@@ -72,9 +72,8 @@ void add_float_conversions(DecoderTable& table) {
 }
 
 void add_packing_conversions(DecoderTable& table) {
-    lanewise<U32, F32, F32>(table, "v_cvt_pkrtz_f16_f32", kConversion, [](float a, float b) {
-        return pack(to_half_towards_zero(a), to_half_towards_zero(b));
-    });
+    lanewise<U32, F32, F32>(table, "v_cvt_pkrtz_f16_f32", kConversion,
+                            [](float a, float b) { return pack(to_half_towards_zero(a), to_half_towards_zero(b)); });
     lanewise<U32, F32, F32>(table, "v_cvt_pk_f16_f32", kConversion,
                             [](float a, float b) { return pack(float_to_half(a), float_to_half(b)); });
     lanewise<U32, F32, F32>(table, "v_cvt_pk_bf16_f32", kConversion,
@@ -85,9 +84,8 @@ void add_packing_conversions(DecoderTable& table) {
     lanewise<U32, F32, F32>(table, "v_cvt_pknorm_u16_f32", kConversion, [](float a, float b) {
         return pack(normalised<uint16_t>(a, 65535.0F), normalised<uint16_t>(b, 65535.0F));
     });
-    lanewise<U32, U32, U32>(table, "v_cvt_pk_u16_u32", kConversion, [](uint32_t a, uint32_t b) {
-        return pack(std::min(a, 0xffffU), std::min(b, 0xffffU));
-    });
+    lanewise<U32, U32, U32>(table, "v_cvt_pk_u16_u32", kConversion,
+                            [](uint32_t a, uint32_t b) { return pack(std::min(a, 0xffffU), std::min(b, 0xffffU)); });
     lanewise<U32, I32, I32>(table, "v_cvt_pk_i16_i32", kConversion, [](int32_t a, int32_t b) {
         return pack(static_cast<uint32_t>(std::clamp(a, -32768, 32767)),
                     static_cast<uint32_t>(std::clamp(b, -32768, 32767)));

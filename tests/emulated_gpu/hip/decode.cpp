@@ -55,7 +55,8 @@ int permuted_lane(const Decode& decode, const std::string& name, const std::stri
     const int row = lane & ~15;
     const int in_row = lane & 15;
     const int by = static_cast<int>(n);
-    if (name == "quad_perm") return (lane & ~3) + static_cast<int>(parse_list(argument).at(static_cast<size_t>(lane & 3)));
+    if (name == "quad_perm")
+        return (lane & ~3) + static_cast<int>(parse_list(argument).at(static_cast<size_t>(lane & 3)));
     if (name == "row_shl") return in_row + by < 16 ? lane + by : -1;
     if (name == "row_shr") return in_row - by >= 0 ? lane - by : -1;
     if (name == "row_ror") return row + ((in_row - by) & 15);

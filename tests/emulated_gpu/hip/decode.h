@@ -16,10 +16,12 @@ uint32_t registers_of(ValueType type);
 /// One instruction being decoded. A decoder takes every operand and modifier; what is left over is refused.
 class Decode {
 public:
-    Decode(const Instruction& instruction, Op& op) : instruction_(instruction), op_(op), left_(instruction.modifiers) {}
+    Decode(const Instruction& instruction, Op& op, const std::string& processor)
+        : instruction_(instruction), op_(op), processor_(processor), left_(instruction.modifiers) {}
 
     const Instruction& instruction() const { return instruction_; }
     Op& op() { return op_; }
+    const std::string& processor() const { return processor_; }
     [[noreturn]] void refuse(const std::string& what) const;
 
     size_t operand_count() const { return instruction_.operands.size(); }
@@ -56,6 +58,7 @@ private:
 
     const Instruction& instruction_;
     Op& op_;
+    const std::string& processor_;
     std::map<std::string, std::string> left_;
 };
 

@@ -29,8 +29,8 @@ using Disassembler = std::unique_ptr<void, void (*)(LLVMDisasmContextRef)>;
 
 Disassembler make_disassembler(const std::string& processor) {
     initialise_llvm();
-    Disassembler disassembler(
-        LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", processor.c_str(), nullptr, 0, nullptr, nullptr), LLVMDisasmDispose);
+    Disassembler disassembler(LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", processor.c_str(), nullptr, 0, nullptr, nullptr),
+                              LLVMDisasmDispose);
     if (disassembler == nullptr) throw std::runtime_error("LLVM does not know the processor " + processor);
     return disassembler;
 }

@@ -50,9 +50,9 @@ bool is_subnormal(T value) {
     return std::fpclassify(value) == FP_SUBNORMAL;
 }
 
-/// Scales `value`, which is the denominator or the numerator, so that no step of the division leaves the range; `scaled`
-/// tells v_div_fmas to undo it. Where both 1/d and n/d are subnormal the denominator has to shrink: the manual's
-/// positive scale would overflow it.
+/// Scales `value`, which is the denominator or the numerator, so that no step of the division leaves the range;
+/// `scaled` tells v_div_fmas to undo it. Where both 1/d and n/d are subnormal the denominator has to shrink: the
+/// manual's positive scale would overflow it.
 template <class T>
 T scale_for_division(T value, T denominator, T numerator, bool& scaled) {
     using F = Format<T>;

@@ -111,9 +111,9 @@ struct LaunchShape {
 /// How to run and what to check.
 struct Options {
     uint64_t instruction_budget = uint64_t{1} << 34;  // wave instructions of a launch
-    bool check_lds = true;        // races, initialisation, copies in flight
-    bool check_registers = true;  // initialisation
-    bool shuffle = false;         // run waves in an order and for times drawn by `seed`, and land copies at random
+    bool check_lds = true;                            // races, initialisation, copies in flight
+    bool check_registers = true;                      // initialisation
+    bool shuffle = false;  // run waves in an order and for times drawn by `seed`, and land copies at random
     uint64_t seed = 0;
     uint32_t resident_workgroups = 16;  // that run side by side
 };
@@ -142,7 +142,7 @@ struct Launch {
     uint64_t arguments_address = 0;
     uint64_t packet_address = 0;
     uint64_t queue_address = 0;
-    uint64_t random_state = 0;  // for timing
+    uint64_t random_state = 0;   // for timing
     uint32_t private_bytes = 0;  // of each lane
 
     uint64_t random();

@@ -27,7 +27,9 @@ EMULATED_WITH_FMA void fma_in_hardware(const uint64_t* a, const uint64_t* b, con
     }
 }
 #else
-bool has_fma() { return false; }
+bool has_fma() {
+    return false;
+}
 void fma_in_hardware(const uint32_t*, const uint32_t*, const uint32_t*, uint32_t*) {}
 void fma_in_hardware(const uint64_t*, const uint64_t*, const uint64_t*, uint64_t*) {}
 #endif

@@ -58,8 +58,12 @@ const auto* fetch(const Step& step, size_t source, typename T::Room& room) {
     else
         return step.words(source, room);
 }
-inline void store_lanes(const Step& step, Lanes32& room, uint64_t known) { step.put(room, known); }
-inline void store_lanes(const Step& step, Lanes64& room, uint64_t known) { step.put_double(room, known); }
+inline void store_lanes(const Step& step, Lanes32& room, uint64_t known) {
+    step.put(room, known);
+}
+inline void store_lanes(const Step& step, Lanes64& room, uint64_t known) {
+    step.put_double(room, known);
+}
 
 template <class F, class R, class... A, size_t... I>
 void run_lanes(Step& step, std::index_sequence<I...>) {

@@ -43,9 +43,9 @@ void read_instructions(LoadedModule& module, const std::string& processor) {
     for (size_t i = 0; i < lines.size(); ++i) module.instructions[i].source = std::move(lines[i]);
 }
 
-void decode_one(const Instruction& instruction, Op& op) {
+void decode_one(const Instruction& instruction, const std::string& processor, Op& op) {
     op.instruction = &instruction;
-    Decode decode(instruction, op);
+    Decode decode(instruction, op, processor);
     if (instruction.text.empty()) {
         throw LoadError("there is no instruction of this processor at code address " +
                         hexadecimal(instruction.address));
@@ -89,7 +89,7 @@ void decode_all(LoadedModule& module) {
     size_t refused = 0;
     for (size_t i = 0; i < module.instructions.size(); ++i) {
         try {
-            decode_one(module.instructions[i], module.ops[i]);
+            decode_one(module.instructions[i], module.object.processor, module.ops[i]);
         } catch (const LoadError& error) {
             if (refused++ < kMostRefusals) refusals += (refusals.empty() ? "" : "\n") + std::string(error.what());
         }

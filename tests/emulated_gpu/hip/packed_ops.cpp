@@ -146,9 +146,7 @@ void run_pair(Step& step) {
 
 void add_pairs(DecoderTable& table) {
     const auto pair = [&](const std::string& name, size_t sources, InstructionClass klass, Handler handler) {
-        table[name] = [=](Decode& decode) {
-            decode_packed(decode, klass, ValueType::PackedF32, sources, handler);
-        };
+        table[name] = [=](Decode& decode) { decode_packed(decode, klass, ValueType::PackedF32, sources, handler); };
     };
     pair("v_pk_fma_f32", 3, kFloat, run_pair<PairOperation::Fma>);
     pair("v_pk_mul_f32", 2, kFloat, run_pair<PairOperation::Multiply>);
@@ -179,8 +177,7 @@ void add_packed_shorts(DecoderTable& table) {
     packed_short<3>(table, "v_pk_mad_i16", [](u a, u b, u c) { return static_cast<u>(uint32_t{a} * b + c); });
     packed_short<2>(table, "v_pk_lshlrev_b16", [](u a, u b) { return static_cast<u>(b << (a & 15)); });
     packed_short<2>(table, "v_pk_lshrrev_b16", [](u a, u b) { return static_cast<u>(b >> (a & 15)); });
-    packed_short<2>(table, "v_pk_ashrrev_i16",
-                    [](u a, u b) { return static_cast<u>(static_cast<i>(b) >> (a & 15)); });
+    packed_short<2>(table, "v_pk_ashrrev_i16", [](u a, u b) { return static_cast<u>(static_cast<i>(b) >> (a & 15)); });
     packed_short<2>(table, "v_pk_min_u16", [](u a, u b) { return std::min(a, b); });
     packed_short<2>(table, "v_pk_max_u16", [](u a, u b) { return std::max(a, b); });
     packed_short<2>(table, "v_pk_min_i16",

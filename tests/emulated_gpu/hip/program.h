@@ -20,8 +20,8 @@ inline constexpr uint64_t kAllLanes = ~uint64_t{0};
 /// What an operand's bits mean: modifiers and constants depend on it.
 enum class ValueType : uint8_t { B16, F16, B32, F32, B64, F64, PackedB16, PackedF16, PackedF32, Wide };
 inline bool is_float(ValueType type) {
-    return type == ValueType::F16 || type == ValueType::F32 || type == ValueType::F64 ||
-           type == ValueType::PackedF16 || type == ValueType::PackedF32;
+    return type == ValueType::F16 || type == ValueType::F32 || type == ValueType::F64 || type == ValueType::PackedF16 ||
+           type == ValueType::PackedF32;
 }
 
 /// Parts of a register that SDWA selects.
@@ -39,7 +39,7 @@ struct Source {
     bool sign_extend = false;
     bool permuted = false;  // DPP
     Part part = Part::Dword;
-    bool high_half = false;   // op_sel: a 16-bit value is in the upper half
+    bool high_half = false;      // op_sel: a 16-bit value is in the upper half
     bool low_from_high = false;  // packed: which half each half of the result reads
     bool high_from_high = true;
     bool negate_low = false;

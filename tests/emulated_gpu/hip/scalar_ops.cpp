@@ -71,9 +71,7 @@ void run_binary(Step& step) {
 
 template <class R, class A, Scc kScc, class F>
 void unary(DecoderTable& table, const std::string& name, F /*f*/) {
-    table[name] = [](Decode& decode) {
-        decode_scalar(decode, kTypeOf<R>, {kTypeOf<A>}, run_unary<R, A, F, kScc>);
-    };
+    table[name] = [](Decode& decode) { decode_scalar(decode, kTypeOf<R>, {kTypeOf<A>}, run_unary<R, A, F, kScc>); };
 }
 template <class R, class A, class B, Scc kScc, class F>
 void binary(DecoderTable& table, const std::string& name, F /*f*/) {
@@ -326,10 +324,8 @@ void add_bit_ops(DecoderTable& table) {
     unary<i32, u64, Scc::NotZero>(table, "s_bcnt0_i32_b64", [](u64 a, bool&) { return std::popcount(~a); });
     unary<i32, u32, Scc::NotZero>(table, "s_bcnt1_i32_b32", [](u32 a, bool&) { return std::popcount(a); });
     unary<i32, u64, Scc::NotZero>(table, "s_bcnt1_i32_b64", [](u64 a, bool&) { return std::popcount(a); });
-    unary<i32, u32, Scc::Stays>(table, "s_ff0_i32_b32",
-                                [](u32 a, bool&) { return ~a == 0 ? -1 : std::countr_one(a); });
-    unary<i32, u64, Scc::Stays>(table, "s_ff0_i32_b64",
-                                [](u64 a, bool&) { return ~a == 0 ? -1 : std::countr_one(a); });
+    unary<i32, u32, Scc::Stays>(table, "s_ff0_i32_b32", [](u32 a, bool&) { return ~a == 0 ? -1 : std::countr_one(a); });
+    unary<i32, u64, Scc::Stays>(table, "s_ff0_i32_b64", [](u64 a, bool&) { return ~a == 0 ? -1 : std::countr_one(a); });
     unary<i32, u32, Scc::Stays>(table, "s_ff1_i32_b32", [](u32 a, bool&) { return a == 0 ? -1 : std::countr_zero(a); });
     unary<i32, u64, Scc::Stays>(table, "s_ff1_i32_b64", [](u64 a, bool&) { return a == 0 ? -1 : std::countr_zero(a); });
     unary<i32, u32, Scc::Stays>(table, "s_flbit_i32_b32",
@@ -358,9 +354,8 @@ void add_bit_ops(DecoderTable& table) {
         return quads * 15;
     };
     unary<u64, u64, Scc::NotZero>(table, "s_wqm_b64", whole_quads);
-    unary<u32, u32, Scc::NotZero>(table, "s_wqm_b32", [](u32 a, bool&) {
-        return ((a | a >> 1 | a >> 2 | a >> 3) & 0x1111'1111) * 15;
-    });
+    unary<u32, u32, Scc::NotZero>(table, "s_wqm_b32",
+                                  [](u32 a, bool&) { return ((a | a >> 1 | a >> 2 | a >> 3) & 0x1111'1111) * 15; });
 }
 
 /// s_bitset0 and s_bitset1: one bit of the result changes.
@@ -430,9 +425,8 @@ void add_short_constant_op(DecoderTable& table, const std::string& name, bool re
 }
 
 void add_short_constant_ops(DecoderTable& table) {
-    add_short_constant_op(table, "s_movk_i32", false, [](Step& step) {
-        put_scalar(step, static_cast<uint32_t>(step.op.immediate), true);
-    });
+    add_short_constant_op(table, "s_movk_i32", false,
+                          [](Step& step) { put_scalar(step, static_cast<uint32_t>(step.op.immediate), true); });
     add_short_constant_op(table, "s_cmovk_i32", false, [](Step& step) {
         if (step.wave.scc) put_scalar(step, static_cast<uint32_t>(step.op.immediate), true);
     });

@@ -50,8 +50,8 @@ void flush_lanes(Lanes32& room, Flush flush) {
 }
 
 bool keeps_denormals(const FloatMode& mode, ValueType type, uint8_t bit) {
-    const uint8_t denormals = type == ValueType::F32 || type == ValueType::PackedF32 ? mode.denormals_32
-                                                                                      : mode.denormals_16_64;
+    const uint8_t denormals =
+        type == ValueType::F32 || type == ValueType::PackedF32 ? mode.denormals_32 : mode.denormals_16_64;
     return (denormals & bit) != 0;
 }
 
@@ -228,7 +228,8 @@ void Step::put_mask(const Result& result, uint64_t mask, uint64_t known_lanes) c
 
 uint64_t Step::strict_scalar(size_t source, const char* use) const {
     if (launch.options.check_registers && scalar_known(source) != kAllLanes) {
-        throw Fault{FaultKind::UninitialisedRegister, std::string("a scalar register that was never written is ") + use};
+        throw Fault{FaultKind::UninitialisedRegister,
+                    std::string("a scalar register that was never written is ") + use};
     }
     return scalar(source);
 }

@@ -142,7 +142,9 @@ void add_fused(DecoderTable& table) {
     const auto mad = [](float a, float b, float c) {
         return flush_subnormal(flush_subnormal(flush_subnormal(a) * flush_subnormal(b)) + flush_subnormal(c));
     };
-    lanewise<F32, F32, F32, F32>(table, "v_mad_f32", kFloat, mad);
+    for (const char* name : {"v_mad_f32", "v_madmk_f32", "v_madak_f32"}) {
+        lanewise<F32, F32, F32, F32>(table, name, kFloat, mad);
+    }
     add_accumulating(table, "v_mac_f32", ValueType::F32, run_lanewise<decltype(mad), F32, F32, F32, F32>);
 }
 
@@ -164,9 +166,7 @@ void add_scaling(DecoderTable& table) {
 }
 
 void add_transcendental(DecoderTable& table) {
-    const auto single = [&](const std::string& name, auto f) {
-        lanewise<F32, F32>(table, name, kTranscendental, f);
-    };
+    const auto single = [&](const std::string& name, auto f) { lanewise<F32, F32>(table, name, kTranscendental, f); };
     for (const char* name : {"v_rcp_f32", "v_rcp_iflag_f32"}) {
         single(name, [](float a) { return without_subnormals(a, [](float x) { return 1.0F / x; }); });
     }
@@ -179,8 +179,9 @@ void add_transcendental(DecoderTable& table) {
     single("v_sin_f32", [](float a) { return static_cast<float>(std::sin(kTurn * double{a})); });
     single("v_cos_f32", [](float a) { return static_cast<float>(std::cos(kTurn * double{a})); });
     // Approximations of 2^-29 at least (CDNA ISA, V_RCP_F64): what refines them has to do so here too.
-    const auto rough = [](double value) { return static_cast<double>(std::bit_cast<double>(
-                                              std::bit_cast<uint64_t>(value) & ~uint64_t{0x3f'ffff})); };
+    const auto rough = [](double value) {
+        return static_cast<double>(std::bit_cast<double>(std::bit_cast<uint64_t>(value) & ~uint64_t{0x3f'ffff}));
+    };
     static_assert(std::is_empty_v<decltype(rough)>);
     lanewise<F64, F64>(table, "v_rcp_f64", kTranscendental, [](double a) { return decltype(rough){}(1.0 / a); });
     lanewise<F64, F64>(table, "v_rsq_f64", kTranscendental,

@@ -190,12 +190,10 @@ void add_logic(DecoderTable& table) {
     lanewise<U32, U32, U32, U32>(table, "v_or3_b32", kInteger, [](u a, u b, u c) { return a | b | c; });
     lanewise<U32, U32, U32, U32>(table, "v_xad_u32", kInteger, [](u a, u b, u c) { return (a ^ b) + c; });
     lanewise<U32, U32, U32, U32>(table, "v_bfi_b32", kInteger, [](u a, u b, u c) { return (a & b) | (~a & c); });
-    lanewise<U32, U32, U32, U32>(table, "v_bfe_u32", kInteger,
-                                 [](u a, u b, u c) { return bit_field(a, b, c); });
+    lanewise<U32, U32, U32, U32>(table, "v_bfe_u32", kInteger, [](u a, u b, u c) { return bit_field(a, b, c); });
     lanewise<I32, I32, U32, U32>(table, "v_bfe_i32", kInteger,
                                  [](int32_t a, u b, u c) { return signed_bit_field(a, b, c); });
-    lanewise<U32, U32, U32>(table, "v_bfm_b32", kInteger,
-                            [](u a, u b) { return ((1U << (a & 31)) - 1) << (b & 31); });
+    lanewise<U32, U32, U32>(table, "v_bfm_b32", kInteger, [](u a, u b) { return ((1U << (a & 31)) - 1) << (b & 31); });
     lanewise<U32, U32>(table, "v_bfrev_b32", kInteger, [](u a) {
         u reversed = 0;
         for (u i = 0; i < 32; ++i) reversed |= ((a >> i) & 1) << (31 - i);
@@ -206,11 +204,9 @@ void add_logic(DecoderTable& table) {
     lanewise<I32, U32>(table, "v_ffbl_b32", kInteger, [](u a) { return a == 0 ? -1 : std::countr_zero(a); });
     lanewise<U32, U32, U32>(table, "v_bcnt_u32_b32", kInteger,
                             [](u a, u b) { return static_cast<u>(std::popcount(a)) + b; });
-    lanewise<U32, U32, U32, U32>(table, "v_perm_b32", kInteger,
-                                 [](u a, u b, u c) { return permute_bytes(a, b, c); });
-    lanewise<U32, U32, U32, U32>(table, "v_alignbit_b32", kInteger, [](u a, u b, u c) {
-        return static_cast<u>(((uint64_t{a} << 32) | b) >> (c & 31));
-    });
+    lanewise<U32, U32, U32, U32>(table, "v_perm_b32", kInteger, [](u a, u b, u c) { return permute_bytes(a, b, c); });
+    lanewise<U32, U32, U32, U32>(table, "v_alignbit_b32", kInteger,
+                                 [](u a, u b, u c) { return static_cast<u>(((uint64_t{a} << 32) | b) >> (c & 31)); });
     lanewise<U32, U32, U32, U32>(table, "v_alignbyte_b32", kInteger, [](u a, u b, u c) {
         return static_cast<u>(((uint64_t{a} << 32) | b) >> (8 * (c & 3)));
     });
@@ -244,17 +240,13 @@ void add_sums(DecoderTable& table) {
                             [](u a, u b) { return static_cast<u>((uint64_t{a} * b) >> 32); });
     lanewise<I32, I32, I32>(table, "v_mul_hi_i32", kInteger,
                             [](i a, i b) { return static_cast<i>((int64_t{a} * b) >> 32); });
-    lanewise<U32, U32, U32>(table, "v_mul_u32_u24", kInteger,
-                            [](u a, u b) { return (a & 0xffffff) * (b & 0xffffff); });
-    lanewise<U32, I32, I32>(table, "v_mul_i32_i24", kInteger, [](i a, i b) {
-        return static_cast<u>(int64_t{signed_24(a)} * signed_24(b));
-    });
-    lanewise<U32, U32, U32>(table, "v_mul_hi_u32_u24", kInteger, [](u a, u b) {
-        return static_cast<u>((uint64_t{a & 0xffffff} * (b & 0xffffff)) >> 32);
-    });
-    lanewise<U32, I32, I32>(table, "v_mul_hi_i32_i24", kInteger, [](i a, i b) {
-        return static_cast<u>((int64_t{signed_24(a)} * signed_24(b)) >> 32);
-    });
+    lanewise<U32, U32, U32>(table, "v_mul_u32_u24", kInteger, [](u a, u b) { return (a & 0xffffff) * (b & 0xffffff); });
+    lanewise<U32, I32, I32>(table, "v_mul_i32_i24", kInteger,
+                            [](i a, i b) { return static_cast<u>(int64_t{signed_24(a)} * signed_24(b)); });
+    lanewise<U32, U32, U32>(table, "v_mul_hi_u32_u24", kInteger,
+                            [](u a, u b) { return static_cast<u>((uint64_t{a & 0xffffff} * (b & 0xffffff)) >> 32); });
+    lanewise<U32, I32, I32>(table, "v_mul_hi_i32_i24", kInteger,
+                            [](i a, i b) { return static_cast<u>((int64_t{signed_24(a)} * signed_24(b)) >> 32); });
     lanewise<U32, U32, U32, U32>(table, "v_mad_u32_u24", kInteger,
                                  [](u a, u b, u c) { return (a & 0xffffff) * (b & 0xffffff) + c; });
     lanewise<U32, I32, I32, U32>(table, "v_mad_i32_i24", kInteger, [](i a, i b, u c) {
@@ -304,22 +296,23 @@ void add_short_ops(DecoderTable& table) {
     for (const char* name : {"v_mad_u16", "v_mad_i16"}) {
         lanewise_in_half<U16, U16, U16, U16>(table, name, kInteger, multiply_add);
     }
-    lanewise_in_half<U16, U16, U16, U16>(table, "v_min3_u16", kInteger,
-                                         [](u a, u b, u c) { return std::min({a, b, c}); });
-    lanewise_in_half<U16, U16, U16, U16>(table, "v_max3_u16", kInteger,
-                                         [](u a, u b, u c) { return std::max({a, b, c}); });
-    lanewise_in_half<U16, U16, U16, U16>(table, "v_med3_u16", kInteger,
-                                         [](u a, u b, u c) { return median(a, b, c); });
-    lanewise_in_half<I16, I16, I16, I16>(table, "v_min3_i16", kInteger,
-                                         [](i a, i b, i c) { return std::min({a, b, c}); });
-    lanewise_in_half<I16, I16, I16, I16>(table, "v_max3_i16", kInteger,
-                                         [](i a, i b, i c) { return std::max({a, b, c}); });
-    lanewise_in_half<I16, I16, I16, I16>(table, "v_med3_i16", kInteger,
-                                         [](i a, i b, i c) { return median(a, b, c); });
-    lanewise<U32, U16, U16>(table, "v_pack_b32_f16", kInteger, [](u a, u b) { return a | uint32_t{b} << 16; });
-    lanewise<U32, I16>(table, "v_sat_pk_u8_i16", kInteger, [](i a) {
-        return static_cast<uint32_t>(std::clamp<int>(a, 0, 255));
+    lanewise_in_half<U16, U16, U16, U16>(table, "v_min3_u16", kInteger, [](u a, u b, u c) {
+        return std::min({a, b, c});
     });
+    lanewise_in_half<U16, U16, U16, U16>(table, "v_max3_u16", kInteger, [](u a, u b, u c) {
+        return std::max({a, b, c});
+    });
+    lanewise_in_half<U16, U16, U16, U16>(table, "v_med3_u16", kInteger, [](u a, u b, u c) { return median(a, b, c); });
+    lanewise_in_half<I16, I16, I16, I16>(table, "v_min3_i16", kInteger, [](i a, i b, i c) {
+        return std::min({a, b, c});
+    });
+    lanewise_in_half<I16, I16, I16, I16>(table, "v_max3_i16", kInteger, [](i a, i b, i c) {
+        return std::max({a, b, c});
+    });
+    lanewise_in_half<I16, I16, I16, I16>(table, "v_med3_i16", kInteger, [](i a, i b, i c) { return median(a, b, c); });
+    lanewise<U32, U16, U16>(table, "v_pack_b32_f16", kInteger, [](u a, u b) { return a | uint32_t{b} << 16; });
+    lanewise<U32, I16>(table, "v_sat_pk_u8_i16", kInteger,
+                       [](i a) { return static_cast<uint32_t>(std::clamp<int>(a, 0, 255)); });
 }
 
 /// v_bitop3_b32: the truth table of three inputs.
@@ -332,8 +325,8 @@ void run_truth_table(Step& step) {
     for (uint32_t row = 0; row < 8; ++row) {
         if (((step.op.detail >> row) & 1) == 0) continue;
         for (uint32_t i = 0; i < kLanes; ++i) {
-            out.at[i] |= ((row & 4) != 0 ? a[i] : ~a[i]) & ((row & 2) != 0 ? b[i] : ~b[i]) &
-                         ((row & 1) != 0 ? c[i] : ~c[i]);
+            out.at[i] |=
+                ((row & 4) != 0 ? a[i] : ~a[i]) & ((row & 2) != 0 ? b[i] : ~b[i]) & ((row & 1) != 0 ? c[i] : ~c[i]);
         }
     }
     step.put(out, step.all_known());

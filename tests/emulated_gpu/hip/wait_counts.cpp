@@ -80,9 +80,8 @@ void complete_other(Step& step, uint32_t left) {
     const bool accumulator = touch.vector && number >= kAccumulators;
     const std::string name = (touch.vector ? (accumulator ? "a" : "v") : "s") +
                              std::to_string(accumulator ? number - kAccumulators : number);
-    throw Fault{FaultKind::RegisterNotWaitedFor, std::string(touch.writes ? "writes " : "reads ") + name +
-                                                     ", which " + by +
-                                                     " is about to write: no s_waitcnt covers it by " + counter};
+    throw Fault{FaultKind::RegisterNotWaitedFor, std::string(touch.writes ? "writes " : "reads ") + name + ", which " +
+                                                     by + " is about to write: no s_waitcnt covers it by " + counter};
 }
 
 /// Whether the instruction may overwrite what an earlier one of the same in-order queue will write.
