@@ -96,7 +96,7 @@ std::string describe(const Lexeme& lexeme) {
 }
 
 // Words that begin a statement, so that before them an expression was left unfinished.
-bool begins_statement(const Lexeme& lexeme) {
+bool leaves_operand_out(const Lexeme& lexeme) {
     static constexpr std::string_view kWords = " let var const fn for while if static return break continue ";
     return lexeme.kind == LexemeKind::Word && kWords.find(fmt::format(" {} ", lexeme.text)) != std::string_view::npos;
 }
@@ -117,7 +117,7 @@ void report_unexpected(ParseState& state, std::string_view expected, Cursor wher
     const Lexeme found = state.peek(where);
     const bool line_end = found.kind == LexemeKind::Newline || found.kind == LexemeKind::End;
     const support::Span span = line_end ? state.span(state.offset(where), state.offset(where)) : state.span(found);
-    if (expected == "an operand" && begins_statement(found)) {
+    if (expected == "an operand" && leaves_operand_out(found)) {
         state.report(kUnfinishedExpression, span, found.text)
             .note(waiting_operator(state, where), "an operand is missing after this");
         return;

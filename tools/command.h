@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "kiln/error.hpp"
+
 namespace kiln::tools {
 
 /// Exit codes of every command.
@@ -17,6 +19,11 @@ enum ExitCode : int {
     kUnavailable = 4,    ///< the device or a compiler is missing or refused
     kInternalError = 70  ///< a broken invariant of Kiln's own
 };
+
+/// What the options say is not possible; ends the command with kUserError.
+inline Error user_error(const std::string& message) {
+    return Error(ErrorKind::user, message);
+}
 
 /// What the chosen command does; returns an exit code.
 using Action = std::function<int()>;

@@ -8,10 +8,6 @@ namespace kiln::tools {
 
 namespace {
 
-Error user_error(const std::string& message) {
-    return Error(ErrorKind::user, message);
-}
-
 // More problems than this are a slip of the pen.
 constexpr std::size_t kMostProblems = 4096;
 

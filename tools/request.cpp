@@ -14,10 +14,6 @@ namespace kiln::tools {
 
 namespace {
 
-Error user_error(const std::string& message) {
-    return Error(ErrorKind::user, message);
-}
-
 /// "NAME=VALUE", or several of them joined by commas, as name and value.
 std::vector<std::pair<std::string, std::string>> assignments(const std::vector<std::string>& texts,
                                                              const std::string& option) {

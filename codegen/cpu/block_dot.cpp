@@ -34,7 +34,7 @@ WordKind choose_word(const Target& target, const BlockDotSpecification& specific
 }
 
 /// All sizes that are fixed when the code is made.
-struct Plan {
+struct DotPlan {
     WordKind word;
     MicroKernel kernel;
     std::int64_t chunk = 0;  ///< elements of k that are packed and multiplied at a time
@@ -67,8 +67,8 @@ constexpr std::int64_t kChunk = 512;
 /// Words between the packed rows of a beyond their length, so that rows do not fall on the same cache sets.
 constexpr std::int64_t kRowGap = 16;
 
-Plan make_plan(const Target& target, const BlockDotSpecification& specification) {
-    Plan plan;
+DotPlan make_plan(const Target& target, const BlockDotSpecification& specification) {
+    DotPlan plan;
     plan.word = choose_word(target, specification);
     const int bytes = word_bytes(plan.word);
     const bool needs_widening = plan.word != WordKind::Bf16Pair && byte_width(specification.a) != bytes;
@@ -367,7 +367,7 @@ private:
     const Target& target_;
     const BlockDotSpecification& specification_;
     std::string name_;
-    Plan plan_;
+    DotPlan plan_;
     llvm::IRBuilder<> builder_;
     VectorOps ops_;
     llvm::Function* pack_b_ = nullptr;

@@ -6,6 +6,11 @@
 
 namespace emulated_gpu {
 
+/// The lowest `bits` of a value, 1 to 64.
+inline uint64_t low_bits(uint64_t value, int bits) {
+    return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
+}
+
 enum class Rounding : uint8_t { NearestEven, Zero, Down, Up, NearestAway };
 
 /// A binary floating-point format of at most 32 bits with a sign bit above the exponent.

@@ -9,10 +9,6 @@
 namespace emulated_gpu {
 namespace {
 
-uint64_t low_bits(uint64_t value, int bits) {
-    return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
-}
-
 const FloatFormat* small_format(Type type) {
     if (type == Type::F16 || type == Type::F16x2) return &kF16;
     if (type == Type::BF16 || type == Type::BF16x2) return &kBF16;

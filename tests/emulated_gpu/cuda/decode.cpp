@@ -33,10 +33,6 @@ const std::map<std::string, SpecialRegister> kSpecials = {
     {"%dynamic_smem_size", SpecialRegister::DynamicSharedSize},
 };
 
-uint64_t low_bits(uint64_t value, int bits) {
-    return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
-}
-
 }  // namespace
 
 Decode::Decode(LoadedFunction& function, const SymbolTable& symbols, const Instruction& instruction, Op& op)
