@@ -114,13 +114,14 @@ void run_class(Step& step) {
     if (kWritesExec) step.wave.set_pair(kExec, mask & step.exec);
 }
 
+/// `read_as` is a type without flushing: a subnormal number is one in every mode.
 template <class L, auto kClassOf>
-void add_class(DecoderTable& table, const std::string& type) {
-    table["v_cmp_class_" + type] = [](Decode& decode) {
-        decode_compare(decode, L::type, ValueType::B32, run_class<L, kClassOf, false>);
+void add_class(DecoderTable& table, const std::string& type, ValueType read_as) {
+    table["v_cmp_class_" + type] = [read_as](Decode& decode) {
+        decode_compare(decode, read_as, ValueType::B32, run_class<L, kClassOf, false>);
     };
-    table["v_cmpx_class_" + type] = [](Decode& decode) {
-        decode_compare(decode, L::type, ValueType::B32, run_class<L, kClassOf, true>);
+    table["v_cmpx_class_" + type] = [read_as](Decode& decode) {
+        decode_compare(decode, read_as, ValueType::B32, run_class<L, kClassOf, true>);
     };
 }
 
@@ -136,9 +137,9 @@ void add_compare_ops(DecoderTable& table) {
     add_float_compares<F32>(table, "f32");
     add_float_compares<F64>(table, "f64");
     add_float_compares<F16>(table, "f16");
-    add_class<F32, class_of_f32>(table, "f32");
-    add_class<F64, class_of_f64>(table, "f64");
-    add_class<F16, class_of_f16>(table, "f16");
+    add_class<F32, class_of_f32>(table, "f32", ValueType::B32);
+    add_class<F64, class_of_f64>(table, "f64", ValueType::B64);
+    add_class<F16, class_of_f16>(table, "f16", ValueType::F16);
 }
 
 }  // namespace emulated_gpu::hip

@@ -92,7 +92,8 @@ T fix_quotient(T quotient, T denominator, T numerator) {
     if (denominator == 0 || std::isinf(numerator)) return with_sign(kInfinity);
     if (std::isinf(denominator) || numerator == 0) return with_sign(0);
     if (exponent(numerator) - exponent(denominator) < F::underflow) return with_sign(0);
-    return with_sign(std::fabs(quotient));
+    // Steps of a quotient that overflows end in infinity minus infinity.
+    return with_sign(std::isnan(quotient) ? kInfinity : std::fabs(quotient));
 }
 
 template <class T>

@@ -100,6 +100,23 @@ void packed_f32_words(const Step& step, size_t source, bool high, Lanes32& out) 
     for (uint32_t i = 0; i < kLanes; ++i) out.at[i] = (flush ? flush_f32(raw[i]) : raw[i]) ^ sign;
 }
 
+/// Lanes in which the registers are initialised that one half of the result reads. v_pk_mov_b32 reads its first source
+/// for the low half only and its second for the high half only.
+uint64_t half_known(const Step& step, bool high) {
+    uint64_t known = kAllLanes;
+    const bool moves = step.op.klass == InstructionClass::Move;
+    for (size_t i = 0; i < step.op.source_count; ++i) {
+        const Source& from = step.op.sources[i];
+        if (from.kind == Source::Kind::Constant || (moves && high != (i == 1))) continue;
+        const uint32_t index = from.index + ((high ? from.high_from_high : from.low_from_high) ? 1U : 0U);
+        if (from.kind == Source::Kind::Vector)
+            known &= step.wave.vector_known[index];
+        else if (step.wave.scalar_known[index] != ~0U)
+            known = 0;
+    }
+    return known;
+}
+
 enum class PairOperation : uint8_t { Fma, Multiply, Add, Move };
 
 /// v_pk_mov_b32 takes its low half from the first source and its high half from the second.
@@ -140,8 +157,8 @@ void run_pair(Step& step) {
             }
         }
     }
-    const uint64_t known = step.all_known();
-    for (uint32_t half = 0; half < 2; ++half) step.put_raw(step.op.result.index + half, results[half].at, known);
+    const uint64_t known[] = {half_known(step, false), half_known(step, true)};
+    for (uint32_t half = 0; half < 2; ++half) step.put_raw(step.op.result.index + half, results[half].at, known[half]);
 }
 
 void add_pairs(DecoderTable& table) {
