@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "tests/emulated_gpu/cuda/report.h"
+#include "tests/emulated_gpu/common/report.h"
 
 namespace emulated_gpu {
 namespace {

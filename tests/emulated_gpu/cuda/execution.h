@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "tests/emulated_gpu/common/report.h"
+#include "tests/emulated_gpu/common/shared_shadow.h"
 #include "tests/emulated_gpu/cuda/counters.h"
 #include "tests/emulated_gpu/cuda/program.h"
-#include "tests/emulated_gpu/cuda/report.h"
-#include "tests/emulated_gpu/cuda/shared_shadow.h"
 
 namespace emulated_gpu {
 

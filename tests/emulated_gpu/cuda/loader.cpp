@@ -2,9 +2,9 @@
 #include <cstring>
 #include <set>
 
+#include "tests/emulated_gpu/common/report.h"
 #include "tests/emulated_gpu/cuda/decode.h"
 #include "tests/emulated_gpu/cuda/ptx_parser.h"
-#include "tests/emulated_gpu/cuda/report.h"
 
 namespace emulated_gpu {
 namespace {

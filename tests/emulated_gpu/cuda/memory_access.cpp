@@ -1,7 +1,6 @@
 #include "tests/emulated_gpu/cuda/memory_access.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 namespace emulated_gpu {
@@ -10,12 +9,6 @@ namespace {
 constexpr uint64_t kSectorBytes = 32;
 constexpr uint64_t kBankBytes = 4;
 constexpr uint64_t kBanks = 32;
-
-std::string hex(uint64_t value) {
-    char text[24];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-    return text;
-}
 
 const char* verb(Access access) {
     return access == Access::Load ? "reads" : access == Access::Store ? "writes" : "atomically changes";
@@ -27,7 +20,7 @@ std::string sized(Access access, uint64_t bytes) {
 
 [[noreturn]] void out_of_bounds(const Allocation* allocation, uint64_t address, uint64_t bytes, Access access,
                                 int lane) {
-    std::string message = sized(access, bytes) + " at " + hex(address);
+    std::string message = sized(access, bytes) + " at " + hexadecimal(address);
     if (allocation == nullptr || address - allocation->base > allocation->bytes + 4096) {
         message += ", where there is no allocation";
     } else if (allocation->freed) {
@@ -95,9 +88,10 @@ Target resolve_parameter(Step& step, int lane, uint64_t offset, uint64_t bytes, 
 
 Target resolve(Step& step, int lane, Space space, uint64_t address, uint64_t bytes, Access access) {
     if (address % bytes != 0) {
-        throw Fault{FaultKind::MisalignedAddress,
-                    sized(access, bytes) + " at " + hex(address) + ", which is no multiple of " + std::to_string(bytes),
-                    lane};
+        throw Fault{
+            FaultKind::MisalignedAddress,
+            sized(access, bytes) + " at " + hexadecimal(address) + ", which is no multiple of " + std::to_string(bytes),
+            lane};
     }
     if (space == Space::Generic) {
         if (address - kSharedWindow < kWindowBytes)

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "tests/emulated_gpu/common/device_memory.h"
+#include "tests/emulated_gpu/common/numeric.h"
 #include "tests/emulated_gpu/cuda/counters.h"
-#include "tests/emulated_gpu/cuda/device_memory.h"
-#include "tests/emulated_gpu/cuda/numeric.h"
 #include "tests/emulated_gpu/cuda/ptx_module.h"
 
 namespace emulated_gpu {

@@ -48,6 +48,10 @@ Group* next_group(Warp& warp) {
     return best;
 }
 
+std::string name_line(int line) {
+    return "ptx line " + std::to_string(line);
+}
+
 uint32_t guarded_lanes(Frame& frame, const Op& op, uint32_t mask) {
     const uint64_t* predicate = frame.lanes(static_cast<uint32_t>(op.guard));
     uint32_t holds = 0;
@@ -88,7 +92,8 @@ std::unique_ptr<Block> Interpreter::make_block(uint64_t number) {
     const uint32_t warps = (threads + kLanes - 1) / kLanes;
     block->alive_threads = threads;
     block->shared.resize(launch_.kernel.dynamic_shared_offset + shape.dynamic_shared_bytes);
-    if (launch_.options.check_shared) block->shadow = std::make_unique<SharedShadow>(block->shared.size(), warps);
+    if (launch_.options.check_shared)
+        block->shadow = std::make_unique<SharedShadow>(block->shared.size(), warps, name_line);
     block->warps.resize(warps);
     for (uint32_t i = 0; i < warps; ++i) {
         Warp& warp = block->warps[i];

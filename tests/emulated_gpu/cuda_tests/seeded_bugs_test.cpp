@@ -1,6 +1,6 @@
 // Correct kernels, each made wrong in one place: every such bug has to be caught, and the correct kernel must not be.
 
-#include "tests/emulated_gpu/cuda_tests/seeded_bugs.h"
+#include "tests/emulated_gpu/common_tests/seeded_bugs.h"
 
 #include "tests/emulated_gpu/cuda_tests/compiled_kernels.h"
 #include "tests/emulated_gpu/cuda_tests/cuda_kernels.h"

@@ -7,25 +7,6 @@
 
 namespace emulated_gpu {
 
-void Moment::reach() {
-    const std::lock_guard lock(mutex_);
-    reached_ = true;
-    time_ = std::chrono::steady_clock::now();
-    changed_.notify_all();
-}
-bool Moment::reached() const {
-    const std::lock_guard lock(mutex_);
-    return reached_;
-}
-void Moment::wait() const {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return reached_; });
-}
-std::chrono::steady_clock::time_point Moment::time() const {
-    const std::lock_guard lock(mutex_);
-    return time_;
-}
-
 uint64_t Device::shared_per_block_opt_in() const {
     // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
     if (capability == 80 || capability == 87) return 163 * 1024;
@@ -185,6 +166,7 @@ CUresult result_of(FaultKind kind) {
         case FaultKind::UninitialisedShared:
         case FaultKind::SharedRace:
         case FaultKind::AsyncCopyNotWaitedFor:
+        case FaultKind::RegisterNotWaitedFor:
         case FaultKind::DivergentBarrier:
         case FaultKind::BarrierMisuse:
             return CUDA_ERROR_LAUNCH_FAILED;
@@ -217,56 +199,4 @@ void CUctx_st::synchronize() {
         for (CUstream_st* stream : streams) moments.push_back(stream->mark());
     }
     for (const auto& moment : moments) moment->wait();
-}
-
-CUstream_st::CUstream_st(CUctx_st& owner, bool is_blocking) : context(owner), blocking(is_blocking) {
-    thread_ = std::thread([this] { run(); });
-}
-
-CUstream_st::~CUstream_st() {
-    {
-        const std::lock_guard lock(mutex_);
-        stopping_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-}
-
-void CUstream_st::push(Task task) {
-    {
-        const std::lock_guard lock(mutex_);
-        if (!task.is_mark) ++unfinished_;
-        tasks_.push_back(std::move(task));
-    }
-    changed_.notify_all();
-}
-
-void CUstream_st::submit(std::function<void()> work, std::vector<std::shared_ptr<emulated_gpu::Moment>> after) {
-    push({std::move(work), std::move(after), false});
-}
-
-std::shared_ptr<emulated_gpu::Moment> CUstream_st::mark() {
-    auto moment = std::make_shared<emulated_gpu::Moment>();
-    push({[moment] { moment->reach(); }, {}, true});
-    return moment;
-}
-
-bool CUstream_st::idle() const {
-    const std::lock_guard lock(mutex_);
-    return unfinished_ == 0;
-}
-
-void CUstream_st::run() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-        changed_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
-        if (tasks_.empty()) return;
-        const Task task = std::move(tasks_.front());
-        tasks_.pop_front();
-        lock.unlock();
-        for (const auto& moment : task.after) moment->wait();
-        task.work();
-        lock.lock();
-        if (!task.is_mark) --unfinished_;
-    }
 }

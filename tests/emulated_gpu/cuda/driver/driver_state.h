@@ -1,18 +1,15 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "tests/emulated_gpu/common/work_queue.h"
 #include "tests/emulated_gpu/cuda/driver/driver_types.h"
 #include "tests/emulated_gpu/cuda/execution.h"
 
@@ -20,21 +17,6 @@ namespace emulated_gpu {
 
 struct Device;
 struct Capture;
-
-/// What an event's record stands for: reached or not, and when.
-class Moment {
-public:
-    void reach();
-    bool reached() const;
-    void wait() const;
-    std::chrono::steady_clock::time_point time() const;
-
-private:
-    mutable std::mutex mutex_;
-    mutable std::condition_variable changed_;
-    bool reached_ = false;
-    std::chrono::steady_clock::time_point time_;
-};
 
 }  // namespace emulated_gpu
 
@@ -56,39 +38,14 @@ struct CUctx_st {
     void synchronize();
 };
 
-/// A stream: a queue and the thread that works it off in order.
-struct CUstream_st {
+struct CUstream_st : emulated_gpu::WorkQueue {
     CUctx_st& context;
     bool blocking;  // in order with the legacy stream
     int priority = 0;
     std::shared_ptr<emulated_gpu::Capture> capture;
     bool joined_capture = false;  // this stream entered another's capture by an event
 
-    CUstream_st(CUctx_st& owner, bool is_blocking);
-    ~CUstream_st();
-
-    /// Queues work behind `after`.
-    void submit(std::function<void()> work, std::vector<std::shared_ptr<emulated_gpu::Moment>> after = {});
-    /// A moment reached once all that is queued now is done.
-    std::shared_ptr<emulated_gpu::Moment> mark();
-    bool idle() const;
-    void synchronize() { mark()->wait(); }
-
-private:
-    struct Task {
-        std::function<void()> work;
-        std::vector<std::shared_ptr<emulated_gpu::Moment>> after;
-        bool is_mark = false;
-    };
-    void push(Task task);
-    void run();
-
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<Task> tasks_;
-    size_t unfinished_ = 0;  // tasks, marks not counted
-    bool stopping_ = false;
-    std::thread thread_;
+    CUstream_st(CUctx_st& owner, bool is_blocking) : context(owner), blocking(is_blocking) {}
 };
 
 struct CUevent_st {

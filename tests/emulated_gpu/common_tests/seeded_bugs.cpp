@@ -1,4 +1,4 @@
-#include "tests/emulated_gpu/cuda_tests/seeded_bugs.h"
+#include "tests/emulated_gpu/common_tests/seeded_bugs.h"
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,7 @@ std::string edited(std::string text, const SeededBug& bug) {
 bool is_caught(const SeededBug& bug, const Outcome& outcome) {
     if (bug.by_value) return outcome.wrong_values && !outcome.reported;
     if (!outcome.reported) return false;
-    const bool named = outcome.report.ptx_line > 0 && !outcome.report.instruction.empty();
+    const bool named = outcome.report.has_place();
     const bool expected = outcome.report.kind == bug.kind ||
                           std::find(bug.also.begin(), bug.also.end(), outcome.report.kind) != bug.also.end();
     return named && expected;

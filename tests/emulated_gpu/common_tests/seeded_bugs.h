@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/emulated_gpu/cuda/report.h"
+#include "tests/emulated_gpu/common/report.h"
 
 namespace emulated_gpu {
 

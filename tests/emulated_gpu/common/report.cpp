@@ -1,4 +1,4 @@
-#include "tests/emulated_gpu/cuda/report.h"
+#include "tests/emulated_gpu/common/report.h"
 
 #include <cstdio>
 
@@ -35,6 +35,8 @@ const char* fault_name(FaultKind kind) {
             return "race in shared memory";
         case FaultKind::AsyncCopyNotWaitedFor:
             return "asynchronous copy not waited for";
+        case FaultKind::RegisterNotWaitedFor:
+            return "register not waited for";
         case FaultKind::DivergentBarrier:
             return "divergent barrier";
         case FaultKind::BarrierMisuse:
@@ -48,7 +50,10 @@ const char* fault_name(FaultKind kind) {
 std::string Report::text() const {
     std::string line = "kernel " + kernel + ", block " + triple(block);
     if (has_thread) line += ", thread " + triple(thread);
+    if (wave >= 0) line += ", wave " + std::to_string(wave);
+    if (lane >= 0) line += ", lane " + std::to_string(lane);
     if (ptx_line > 0) line += ", ptx line " + std::to_string(ptx_line) + " (" + instruction + ")";
+    if (code_address > 0) line += ", code address " + hexadecimal(code_address) + " (" + instruction + ")";
     if (source_line > 0) line += ", " + source_file + ":" + std::to_string(source_line);
     return line + ": " + fault_name(kind) + ": " + message;
 }
@@ -57,9 +62,19 @@ std::string Report::json() const {
     std::string line = "{\"fault\": " + json_string(fault_name(kind)) + ", \"message\": " + json_string(message) +
                        ", \"kernel\": " + json_string(kernel) + ", \"block\": " + json_triple(block);
     if (has_thread) line += ", \"thread\": " + json_triple(thread);
-    line += ", \"instruction\": " + json_string(instruction) + ", \"ptx_line\": " + std::to_string(ptx_line);
+    if (wave >= 0) line += ", \"wave\": " + std::to_string(wave);
+    if (lane >= 0) line += ", \"lane\": " + std::to_string(lane);
+    line += ", \"instruction\": " + json_string(instruction);
+    if (ptx_line > 0) line += ", \"ptx_line\": " + std::to_string(ptx_line);
+    if (code_address > 0) line += ", \"code_address\": " + json_string(hexadecimal(code_address));
     line += ", \"file\": " + json_string(source_file) + ", \"line\": " + std::to_string(source_line) + "}";
     return line;
+}
+
+std::string hexadecimal(uint64_t value) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+    return text;
 }
 
 std::string json_string(const std::string& text) {

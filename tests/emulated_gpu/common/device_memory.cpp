@@ -1,4 +1,4 @@
-#include "tests/emulated_gpu/cuda/device_memory.h"
+#include "tests/emulated_gpu/common/device_memory.h"
 
 namespace emulated_gpu {
 namespace {

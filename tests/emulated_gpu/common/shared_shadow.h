@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace emulated_gpu {
@@ -17,9 +18,11 @@ using VectorClock = std::array<uint32_t, kMostWarps>;
 /// clock each; the scheme of Flanagan and Freund, "FastTrack", PLDI 2009).
 class SharedShadow {
 public:
-    SharedShadow(uint64_t bytes, uint32_t warps);
+    /// `place` names the instruction that a `line` below stands for, as in "ptx line 12".
+    using Place = std::string (*)(int line);
+    SharedShadow(uint64_t bytes, uint32_t warps, Place place);
 
-    /// Each throws Fault at the first byte that breaks a rule. `line` is that of the PTX.
+    /// Each throws Fault at the first byte that breaks a rule.
     /// `relaxed` accesses (atomic and volatile ones) do not race with each other.
     void read(uint64_t offset, uint64_t bytes, uint32_t warp, const VectorClock& clock, int line, int lane,
               bool relaxed = false);
@@ -28,6 +31,9 @@ public:
     /// An asynchronous copy to these bytes has been issued; `landed` ends it.
     void issue_copy(uint64_t offset, uint64_t bytes, uint32_t warp, const VectorClock& clock, int line, int lane);
     void landed(uint64_t offset, uint64_t bytes, uint32_t warp, const VectorClock& clock, int line);
+    /// Repeats an access that is still under way with a later clock, without checks: whoever knows only earlier clocks
+    /// is not in order with it.
+    void stamp(uint64_t offset, uint64_t bytes, bool write, uint32_t warp, const VectorClock& clock, int line);
 
 private:
     struct Byte {
@@ -52,6 +58,7 @@ private:
     void note_write(Byte& byte, uint32_t warp, const VectorClock& clock, int line, bool relaxed);
 
     uint32_t warps_;
+    Place place_;
     std::vector<Byte> bytes_;
     std::vector<VectorClock> read_clocks_;
 };

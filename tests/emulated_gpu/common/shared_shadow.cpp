@@ -1,17 +1,17 @@
-#include "tests/emulated_gpu/cuda/shared_shadow.h"
+#include "tests/emulated_gpu/common/shared_shadow.h"
 
-#include "tests/emulated_gpu/cuda/report.h"
+#include "tests/emulated_gpu/common/report.h"
 
 namespace emulated_gpu {
 
-SharedShadow::SharedShadow(uint64_t bytes, uint32_t warps) : warps_(warps), bytes_(bytes) {}
+SharedShadow::SharedShadow(uint64_t bytes, uint32_t warps, Place place) : warps_(warps), place_(place), bytes_(bytes) {}
 
 void SharedShadow::check_not_in_flight(const Byte& byte, uint64_t offset, const char* access, int lane) const {
     if (!byte.in_flight) return;
     throw Fault{FaultKind::AsyncCopyNotWaitedFor,
                 std::string(access) + " shared byte " + std::to_string(offset) +
-                    " while the asynchronous copy to it issued at ptx line " + std::to_string(byte.write_line) +
-                    " by warp " + std::to_string(byte.write_warp) + " has not been waited for",
+                    " while the asynchronous copy to it issued at " + place_(byte.write_line) + " by warp " +
+                    std::to_string(byte.write_warp) + " has not been waited for",
                 lane};
 }
 
@@ -20,7 +20,7 @@ void SharedShadow::check_ordered_after_write(const Byte& byte, uint64_t offset, 
     if (byte.write_clock == 0 || byte.write_warp == warp || byte.write_clock <= clock[byte.write_warp]) return;
     throw Fault{FaultKind::SharedRace,
                 std::string(access) + " shared byte " + std::to_string(offset) + ", which warp " +
-                    std::to_string(byte.write_warp) + " wrote at ptx line " + std::to_string(byte.write_line) +
+                    std::to_string(byte.write_warp) + " wrote at " + place_(byte.write_line) +
                     " with no barrier in between",
                 lane};
 }
@@ -39,8 +39,7 @@ void SharedShadow::check_ordered_after_reads(const Byte& byte, uint64_t offset, 
     if (reader == kMostWarps) return;
     throw Fault{FaultKind::SharedRace,
                 std::string(access) + " shared byte " + std::to_string(offset) + ", which warp " +
-                    std::to_string(reader) + " read at ptx line " + std::to_string(byte.read_line) +
-                    " with no barrier in between",
+                    std::to_string(reader) + " read at " + place_(byte.read_line) + " with no barrier in between",
                 lane};
 }
 
@@ -114,6 +113,17 @@ void SharedShadow::landed(uint64_t offset, uint64_t bytes, uint32_t warp, const 
     for (uint64_t at = offset; at < offset + bytes; ++at) {
         bytes_[at].in_flight = false;
         note_write(bytes_[at], warp, clock, line, false);
+    }
+}
+
+void SharedShadow::stamp(uint64_t offset, uint64_t bytes, bool write, uint32_t warp, const VectorClock& clock,
+                         int line) {
+    for (uint64_t at = offset; at < offset + bytes; ++at) {
+        Byte& byte = bytes_[at];
+        if (!write)
+            note_read(byte, warp, clock, line);
+        else if (byte.write_warp == warp)
+            byte.write_clock = clock[warp];
     }
 }
 

@@ -1,4 +1,4 @@
-#include "tests/emulated_gpu/cuda/numeric.h"
+#include "tests/emulated_gpu/common/numeric.h"
 
 #include <cfenv>
 #include <limits>

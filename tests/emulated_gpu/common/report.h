@@ -19,6 +19,7 @@ enum class FaultKind : uint8_t {
     UninitialisedShared,
     SharedRace,
     AsyncCopyNotWaitedFor,
+    RegisterNotWaitedFor,
     DivergentBarrier,
     BarrierMisuse,
     Deadlock,
@@ -40,16 +41,23 @@ struct Report {
     std::array<uint32_t, 3> block{};
     std::array<uint32_t, 3> thread{};
     bool has_thread = false;
+    int wave = -1;  // AMD: the wave and its lane, where known
+    int lane = -1;
     std::string instruction;
-    int ptx_line = 0;
+    int ptx_line = 0;           // NVIDIA
+    uint64_t code_address = 0;  // AMD: in the code object
     std::string source_file;
     int source_line = 0;
 
+    /// Whether the instruction is known.
+    bool has_place() const { return (ptx_line > 0 || code_address > 0) && !instruction.empty(); }
     /// One line for people: `kernel k, block (0,0,0), thread (3,0,0), ptx line 12 (ld.shared.u32), file.cu:7: ...`.
     std::string text() const;
     std::string json() const;
 };
 
+/// As in "0x1d00".
+std::string hexadecimal(uint64_t value);
 /// `text` with quotes, backslashes and control characters escaped as JSON wants.
 std::string json_string(const std::string& text);
 

@@ -1,0 +1,289 @@
+// Branches, calls, waits, barriers, modes and the end of a wave.
+
+#include "tests/emulated_gpu/hip/decode.h"
+#include "tests/emulated_gpu/hip/execution.h"
+
+namespace emulated_gpu::hip {
+namespace {
+
+constexpr uint32_t kNoWait = ~0U;
+
+void jump(Step& step) {
+    step.wave.pc = step.op.target;
+    step.jumped = true;
+}
+
+bool scc_of(const Step& step) {
+    if (!step.wave.scc_known && step.launch.options.check_registers) {
+        throw Fault{FaultKind::UninitialisedRegister, "a branch depends on a scalar that was never written"};
+    }
+    return step.wave.scc;
+}
+
+/// Whether VCC is 0; bits that are known to be set settle it.
+bool vcc_is_zero(const Step& step) {
+    const uint64_t vcc = step.wave.pair(kVcc);
+    const uint64_t known = step.wave.scalar_known[kVcc] | uint64_t{step.wave.scalar_known[kVcc + 1]} << 32;
+    if (known != kAllLanes && (vcc & known) == 0 && step.launch.options.check_registers) {
+        throw Fault{FaultKind::UninitialisedRegister, "a branch depends on a comparison of a value never written"};
+    }
+    return vcc == 0;
+}
+
+void run_branch(Step& step) {
+    jump(step);
+}
+void run_branch_scc0(Step& step) {
+    if (!scc_of(step)) jump(step);
+}
+void run_branch_scc1(Step& step) {
+    if (scc_of(step)) jump(step);
+}
+void run_branch_vccz(Step& step) {
+    if (vcc_is_zero(step)) jump(step);
+}
+void run_branch_vccnz(Step& step) {
+    if (!vcc_is_zero(step)) jump(step);
+}
+void run_branch_execz(Step& step) {
+    if (step.wave.exec() == 0) jump(step);
+}
+void run_branch_execnz(Step& step) {
+    if (step.wave.exec() != 0) jump(step);
+}
+
+void add_branches(DecoderTable& table) {
+    const auto branch = [&](const std::string& name, Handler handler) {
+        table[name] = [handler](Decode& decode) {
+            decode.expect_operands(1, 1);
+            decode.op().klass = InstructionClass::Control;
+            decode.op().immediate = static_cast<int16_t>(decode.operand(0).integer);
+            decode.op().target = kNoOp;  // the loader finds it
+            decode.op().run = handler;
+        };
+    };
+    branch("s_branch", run_branch);
+    branch("s_cbranch_scc0", run_branch_scc0);
+    branch("s_cbranch_scc1", run_branch_scc1);
+    branch("s_cbranch_vccz", run_branch_vccz);
+    branch("s_cbranch_vccnz", run_branch_vccnz);
+    branch("s_cbranch_execz", run_branch_execz);
+    branch("s_cbranch_execnz", run_branch_execnz);
+}
+
+uint64_t address_behind(const Step& step) {
+    return step.launch.module.base + step.op.instruction->address + step.op.instruction->bytes;
+}
+
+void jump_to(Step& step, uint64_t address) {
+    const uint32_t target = step.launch.module.find_op(address - step.launch.module.base);
+    if (target == kNoOp) {
+        throw Fault{FaultKind::IllegalAddress, "jumps to " + hexadecimal(address) + ", where no instruction begins"};
+    }
+    step.wave.pc = target;
+    step.jumped = true;
+}
+
+void run_get_pc(Step& step) {
+    step.wave.set_pair(step.op.scalar_result.index, address_behind(step));
+}
+void run_set_pc(Step& step) {
+    jump_to(step, step.strict_scalar(0, "jumped to"));
+}
+void run_swap_pc(Step& step) {
+    const uint64_t target = step.strict_scalar(0, "called");
+    step.wave.set_pair(step.op.scalar_result.index, address_behind(step));
+    jump_to(step, target);
+}
+void run_call(Step& step) {
+    step.wave.set_pair(step.op.scalar_result.index, address_behind(step));
+    jump(step);
+}
+
+void add_calls(DecoderTable& table) {
+    table["s_getpc_b64"] = [](Decode& decode) {
+        decode.scalar_result(0, ValueType::B64);
+        decode.op().klass = InstructionClass::Control;
+        decode.op().run = run_get_pc;
+    };
+    table["s_setpc_b64"] = [](Decode& decode) {
+        decode.source(0, ValueType::B64);
+        decode.op().klass = InstructionClass::Control;
+        decode.op().run = run_set_pc;
+    };
+    table["s_swappc_b64"] = [](Decode& decode) {
+        decode.scalar_result(0, ValueType::B64);
+        decode.source(1, ValueType::B64);
+        decode.op().klass = InstructionClass::Control;
+        decode.op().run = run_swap_pc;
+    };
+    table["s_call_b64"] = [](Decode& decode) {
+        decode.scalar_result(0, ValueType::B64);
+        decode.op().klass = InstructionClass::Control;
+        decode.op().immediate = static_cast<int16_t>(decode.operand(1).integer);
+        decode.op().target = kNoOp;
+        decode.op().run = run_call;
+    };
+}
+
+void run_wait(Step& step) {
+    wait_for(step, static_cast<uint32_t>(step.op.immediate), static_cast<uint32_t>(step.op.detail));
+}
+
+uint32_t count_of(Decode& decode, const std::string& name) {
+    const auto text = decode.take_text(name);
+    int64_t value = 0;
+    if (!text) return kNoWait;
+    if (!parse_integer(*text, value)) decode.refuse("modifier " + name);
+    return static_cast<uint32_t>(value);
+}
+
+void decode_wait(Decode& decode) {
+    decode.op().klass = InstructionClass::Wait;
+    decode.op().immediate = count_of(decode, "vmcnt");
+    decode.op().detail = count_of(decode, "lgkmcnt");
+    decode.take_text("expcnt");  // counts exports, which there are none of
+    decode.op().run = run_wait;
+}
+
+void run_barrier(Step& step) {
+    Wave& wave = step.wave;
+    wave.partial_barrier = step.exec == wave.launched_lanes ? nullptr : &step.op;
+    wave.barrier_lanes = step.exec;
+    wave.state = WaveState::AtBarrier;
+}
+
+void run_end(Step& step) {
+    step.wave.state = WaveState::Ended;
+    step.jumped = true;  // there is no next instruction
+}
+
+void run_nothing(Step&) {}
+
+void run_trap(Step& step) {
+    throw Fault{FaultKind::Trap, "s_trap " + std::to_string(step.op.immediate) + " was executed"};
+}
+
+// Parts of the MODE register: round in bits 3:0, denormals in bits 7:4, dx10_clamp 8, ieee 9.
+uint32_t pack_mode(const FloatMode& mode) {
+    return mode.round_32 | uint32_t{mode.round_16_64} << 2 | uint32_t{mode.denormals_32} << 4 |
+           uint32_t{mode.denormals_16_64} << 6 | uint32_t{mode.dx10_clamp} << 8 | uint32_t{mode.ieee} << 9;
+}
+
+void set_mode(Wave& wave, uint32_t bits) {
+    FloatMode& mode = wave.mode;
+    mode.round_32 = bits & 3;
+    mode.round_16_64 = (bits >> 2) & 3;
+    mode.denormals_32 = (bits >> 4) & 3;
+    mode.denormals_16_64 = (bits >> 6) & 3;
+    mode.dx10_clamp = ((bits >> 8) & 1) != 0;
+    mode.ieee = ((bits >> 9) & 1) != 0;
+    wave.special_mode =
+        mode.round_32 != 0 || mode.round_16_64 != 0 || mode.denormals_32 != 3 || mode.denormals_16_64 != 3;
+}
+
+/// hwreg(HW_REG_MODE, 4, 2): a register, and a field of it.
+struct HardwareField {
+    std::string name;
+    uint32_t offset = 0;
+    uint32_t width = 32;
+};
+
+HardwareField hardware_field(const Decode& decode, size_t index) {
+    const std::string& text = decode.operand(index).text;
+    if (!text.starts_with("hwreg(") || text.back() != ')') decode.refuse("operand " + text);
+    const std::string inside = text.substr(6, text.size() - 7);
+    HardwareField field;
+    field.name = inside.substr(0, inside.find(','));
+    const size_t first = inside.find(',');
+    if (first == std::string::npos) return field;
+    field.offset = static_cast<uint32_t>(std::stoi(inside.substr(first + 1)));
+    field.width = static_cast<uint32_t>(std::stoi(inside.substr(inside.find(',', first + 1) + 1)));
+    return field;
+}
+
+uint32_t field_mask(const Op& op) {
+    const auto width = static_cast<uint32_t>(op.detail >> 8) & 63;
+    return width >= 32 ? ~0U : (1U << width) - 1;
+}
+
+void run_get_mode(Step& step) {
+    const uint32_t value = pack_mode(step.wave.mode) >> (step.op.detail & 31) & field_mask(step.op);
+    step.wave.set_scalar(step.op.scalar_result.index, value);
+}
+void run_get_bases(Step& step) {
+    const uint64_t bases = (kLdsAperture >> 48) << 16 | kPrivateAperture >> 48;
+    step.wave.set_scalar(step.op.scalar_result.index,
+                         static_cast<uint32_t>(bases) >> (step.op.detail & 31) & field_mask(step.op));
+}
+void run_get_zero(Step& step) {
+    step.wave.set_scalar(step.op.scalar_result.index, 0);
+}
+void run_set_mode(Step& step) {
+    const uint32_t offset = step.op.detail & 31;
+    const uint32_t mask = field_mask(step.op) << offset;
+    const auto value = static_cast<uint32_t>(step.strict_scalar(0, "written to MODE"));
+    set_mode(step.wave, (pack_mode(step.wave.mode) & ~mask) | (value << offset & mask));
+}
+
+void decode_get_register(Decode& decode) {
+    const HardwareField field = hardware_field(decode, 1);
+    decode.scalar_result(0, ValueType::B32);
+    decode.op().klass = InstructionClass::Scalar;
+    decode.op().detail = field.offset | field.width << 8;
+    if (field.name == "HW_REG_MODE")
+        decode.op().run = run_get_mode;
+    else if (field.name == "HW_REG_SH_MEM_BASES")
+        decode.op().run = run_get_bases;
+    else if (field.name == "HW_REG_HW_ID" || field.name == "HW_REG_XCC_ID")
+        decode.op().run = run_get_zero;
+    else
+        decode.refuse("register " + field.name);
+}
+
+void decode_set_register(Decode& decode) {
+    const HardwareField field = hardware_field(decode, 0);
+    if (field.name != "HW_REG_MODE") decode.refuse("register " + field.name);
+    decode.source(1, ValueType::B32);
+    decode.op().klass = InstructionClass::Scalar;
+    decode.op().detail = field.offset | field.width << 8;
+    decode.op().run = run_set_mode;
+}
+
+/// Instructions that change only timing, which is not modelled.
+void decode_nothing(Decode& decode) {
+    decode.op().klass = InstructionClass::Control;
+    decode.op().run = run_nothing;
+}
+
+}  // namespace
+
+void add_control_ops(DecoderTable& table) {
+    add_branches(table);
+    add_calls(table);
+    table["s_waitcnt"] = decode_wait;
+    table["s_barrier"] = [](Decode& decode) {
+        decode.op().klass = InstructionClass::Barrier;
+        decode.op().run = run_barrier;
+    };
+    for (const char* name : {"s_endpgm", "s_endpgm_saved"}) {
+        table[name] = [](Decode& decode) {
+            decode.op().klass = InstructionClass::Control;
+            decode.op().run = run_end;
+        };
+    }
+    table["s_trap"] = [](Decode& decode) {
+        decode.op().klass = InstructionClass::Control;
+        decode.op().immediate = decode.operand(0).integer;
+        decode.op().run = run_trap;
+    };
+    table["s_getreg_b32"] = decode_get_register;
+    table["s_setreg_b32"] = decode_set_register;
+    table["s_setreg_imm32_b32"] = decode_set_register;
+    for (const char* name : {"s_nop", "s_sleep", "s_setprio", "s_sethalt", "s_icache_inv", "s_incperflevel",
+                             "s_decperflevel", "s_ttracedata", "s_inst_prefetch", "s_code_end"}) {
+        table[name] = decode_nothing;
+    }
+}
+
+}  // namespace emulated_gpu::hip
