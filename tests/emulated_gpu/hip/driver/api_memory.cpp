@@ -120,6 +120,26 @@ hipError_t fill(void* pointer, T value, size_t count, hipStream_t handle, bool l
     return later ? enqueue(stream, kMemsetNode, work) : run_synchronously(*device, work);
 }
 
+/// `height` rows of `width` bytes, each `pitch` bytes behind the one before.
+hipError_t fill_rows(void* pointer, size_t pitch, int value, size_t width, size_t height, hipStream_t handle,
+                     bool later) {
+    Device* device = nullptr;
+    hipStream_t stream = nullptr;
+    const hipError_t result = device_and_stream(handle, device, stream);
+    if (result != hipSuccess) return result;
+    if (width == 0 || height == 0) return hipSuccess;
+    if (width > pitch) return hipErrorInvalidValue;
+    DeviceMemory& memory = device->memory;
+    const uint64_t to = number_of(pointer);
+    const size_t bytes = pitch * (height - 1) + width;
+    if (memory.at(to, bytes) == nullptr) return hipErrorInvalidValue;
+    const auto work = [&memory, to, pitch, value, width, height, bytes] {
+        uint8_t* target = memory.at(to, bytes);
+        for (size_t row = 0; target != nullptr && row < height; ++row) std::memset(target + row * pitch, value, width);
+    };
+    return later ? enqueue(stream, kMemsetNode, work) : run_synchronously(*device, work);
+}
+
 hipError_t allocate(void** pointer, size_t bytes) {
     Device* device = nullptr;
     const hipError_t usable = current_device(device);
@@ -314,6 +334,13 @@ EMULATED_API hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count)
 }
 EMULATED_API hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream) {
     return remember(fill(to, value, count, stream, true));
+}
+EMULATED_API hipError_t hipMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
+    return remember(fill_rows(to, pitch, value, width, height, nullptr, false));
+}
+EMULATED_API hipError_t hipMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
+                                         hipStream_t stream) {
+    return remember(fill_rows(to, pitch, value, width, height, stream, true));
 }
 
 EMULATED_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
