@@ -44,6 +44,13 @@ std::vector<configure::Configuration> configurations(const frontend::Program& pr
     return list;
 }
 
+/// Leaves so many, spread evenly, and the default among them.
+void thin_out(std::vector<configure::Configuration>& list, std::size_t most) {
+    if (list.size() <= most) return;
+    for (std::size_t i = 0; i < most; ++i) list[i] = list[i * list.size() / most];
+    list.resize(most);
+}
+
 /// Leaves those of the wanted class.
 void keep_numerics(Candidates& candidates, NumericsWanted wanted, const std::string& kernel) {
     if (wanted == NumericsWanted::Any) return;
@@ -134,7 +141,7 @@ Candidates make_candidates(const frontend::Program& program, const frontend::Ker
     const LaunchArguments shapes = LaunchArguments::shapes(launch);
     const auto matched = runtime::match_arguments(signature, shapes.arguments());
     std::vector<configure::Configuration> list = configurations(program, request, options.wide);
-    list.resize(std::min(list.size(), options.most));
+    thin_out(list, options.most);
     Candidates candidates{configure::Space(std::move(list)), {}, 0};
     const configure::CpuMachine machine = machine_of(backend, false);
     for (const configure::Configuration& configuration : candidates.space.configurations()) {

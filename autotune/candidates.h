@@ -44,7 +44,7 @@ enum class NumericsWanted : std::uint8_t { Any, Ordered, Unordered, SameAsDefaul
 
 struct CandidateOptions {
     bool wide = false;  ///< not only what a matching `schedule` block leaves of the choices, but all of `tune`, too
-    std::size_t most = static_cast<std::size_t>(-1);  ///< look at no more than so many, the first in the kernel's order
+    std::size_t most = static_cast<std::size_t>(-1);  ///< look at no more than so many, spread evenly
     NumericsWanted numerics = NumericsWanted::Any;
 };
 

@@ -5,10 +5,10 @@
 
 namespace kiln::autotune {
 
-/// Looks at no more than kMostLookedAt configurations, the first in the kernel's own order: a launch is waiting.
+/// Looks at no more than kMostLookedAt configurations, evenly spread over the space: a launch is waiting.
 class LaunchModel final : public runtime::ConfigurationModel {
 public:
-    static constexpr std::size_t kMostLookedAt = 32;
+    static constexpr std::size_t kMostLookedAt = 64;
 
     std::optional<ir::Configuration> choose(const frontend::Program& program, const frontend::Request& request,
                                             const runtime::TuningProblem& problem,

@@ -13,7 +13,7 @@ struct MeasureOptions {
     double precision = 0.01;     ///< stop when the 95% confidence interval is no wider than this share, either side
     double seconds = 0.5;        ///< stop after so much time, but not before `fewest` samples
     bool cold = false;           ///< empty the caches before each sample
-    double give_up_above = 0;    ///< a first run that takes longer than this is the only one; 0: none does
+    double give_up_above = 0;    ///< where the first runs take longer, they are the only ones; 0: none do
 };
 
 struct Timing {
@@ -23,9 +23,9 @@ struct Timing {
     bool contended = false;     ///< so many samples had to wait for a processor that the rest were too few
 };
 
-/// Times `run`. `restore` is called before each run, outside of the measured time; it may be null. A sample whose
-/// thread used clearly less processor time than wall time had to wait for a processor: it is set aside if enough others
-/// remain.
+/// Times `run`. `restore` is called before each run, outside of the measured time; it may be null. A sample in which
+/// this thread used clearly less processor time than wall time, or any thread of the process was waiting for a
+/// processor, is set aside if enough others remain.
 Timing measure(const std::function<void()>& run, const std::function<void()>& restore, const MeasureOptions& options);
 
 /// The median of `samples` and its confidence interval by order statistics: no assumption on how they are distributed.

@@ -18,9 +18,9 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Does one trial within `limit_seconds` for each of its stages. A process that dies, takes longer or lost its device is replaced at
-    /// the next trial, and the result says what happened and where. Throws Error if there can be no trial at all: the
-    /// program does not start, or says that the job is impossible.
+    /// Does one trial within `limit_seconds` for each of its stages. A process that dies, takes longer or lost its
+    /// device is replaced at the next trial, and the result says what happened and where. Throws Error if there can be
+    /// no trial at all: the program does not start, or says that the job is impossible.
     TrialResult run(const TrialRequest& request, double limit_seconds,
                     const std::function<void(const std::string& stage)>& on_stage = nullptr);
 

@@ -50,7 +50,7 @@ int bench(const BenchOptions& options) {
 void add_bench(CLI::App& program, Action& action) {
     auto options = std::make_shared<BenchOptions>();
     CLI::App* command = program.add_subcommand("bench", "run a side-by-side comparison (of those built)");
-    command->add_option("name", options->name, "gemm")->required();
+    command->add_option("name", options->name, "gemm, tuner")->required();
     command->add_flag("--json", options->json, "print JSON");
     command->footer("Example:\n  kiln bench gemm --json");
     command->callback([options, &action] { action = [options] { return bench(*options); }; });

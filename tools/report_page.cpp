@@ -13,6 +13,8 @@ using runtime::Measurement;
 
 constexpr double kWidth = 460, kHeight = 270, kLeft = 62, kRight = 14, kTop = 14, kBottom = 40;
 constexpr std::size_t kBestRows = 10;
+// Times further apart than this are drawn on a logarithmic axis; it holds a power of ten, so that there is a mark.
+constexpr double kWideRange = 10;
 
 constexpr const char* kStyle = R"(
 :root{--ink:#1d2430;--soft:#667080;--line:#dde2ea;--back:#fff;--card:#f7f8fb;--good:#2457c5;--best:#0a8f5b;--bad:#c0392b}
@@ -119,8 +121,12 @@ std::string convergence(const std::vector<Measurement>& rows) {
     if (times.empty()) return "<p class=soft>Nothing was timed.</p>";
     slowest = *std::max_element(times.begin(), times.end());
     const Axis x{0, std::max<double>(static_cast<double>(rows.size()), 2), kLeft, kWidth - kRight, false};
-    const Axis y{0, slowest * 1.08, kHeight - kBottom, kTop, false};
-    std::string svg = frame(x, y, "trial", "ms"), path;
+    // Next to something a hundred times slower, differences between the good ones would not show.
+    const double fastest = *std::min_element(times.begin(), times.end());
+    const bool logarithmic = slowest > kWideRange * fastest;
+    const Axis y{logarithmic ? fastest * 0.8 : 0, slowest * (logarithmic ? 1.25 : 1.08), kHeight - kBottom, kTop,
+                 logarithmic};
+    std::string svg = frame(x, y, "trial", logarithmic ? "ms (logarithmic)" : "ms"), path;
     double best = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const double at = x.at(static_cast<double>(i + 1));

@@ -124,7 +124,7 @@ TEST_SUITE("unit") {
 
     TEST_CASE("space: neighbours differ in one tunable, nearest first") {
         const Space space = grid_space();
-        const auto middle = space.find({{"X", ir::Scalar::int64(5)}, {"Y", ir::Scalar::int64(5)}});
+        const auto middle = space.find({{{"X", ir::Scalar::int64(5)}, {"Y", ir::Scalar::int64(5)}}, {}});
         REQUIRE(middle);
         CHECK(space.neighbours(*middle, 1).size() == 4);
         CHECK(space.neighbours(*middle, 2).size() == 8);
@@ -132,8 +132,8 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("space: a configuration given twice is one") {
-        const Space space(
-            {{{"X", ir::Scalar::int64(1)}}, {{"X", ir::Scalar::int64(2)}}, {{"X", ir::Scalar::int64(1)}}});
+        const auto with_x = [](std::int64_t x) { return Configuration{{{"X", ir::Scalar::int64(x)}}, {}}; };
+        const Space space({with_x(1), with_x(2), with_x(1)});
         CHECK(space.size() == 2);
     }
 }

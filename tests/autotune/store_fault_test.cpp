@@ -156,21 +156,23 @@ TEST_SUITE("tuner") {
     TEST_CASE("fault: tuning while another process holds the store's lock: no trial is lost") {
         const TemporaryFolder folder;
         tune_with(folder, {30});
-        sqlite3* handle = nullptr;
-        REQUIRE(sqlite3_open(folder.in("tuning.db").c_str(), &handle) == SQLITE_OK);
-        REQUIRE(sqlite3_exec(handle, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK);
-        const pid_t child = ::fork();
-        REQUIRE(child >= 0);
-        if (child == 0) {
-            const int nowhere = ::open("/dev/null", O_WRONLY);
-            ::dup2(nowhere, 2);
-            ::_exit(best_of(tune_with(folder)) == "X=37" ? 0 : 1);
+        int locked[2];
+        REQUIRE(::pipe(locked) == 0);
+        const pid_t holder = ::fork();
+        REQUIRE(holder >= 0);
+        if (holder == 0) {
+            sqlite3* handle = nullptr;
+            sqlite3_open(folder.in("tuning.db").c_str(), &handle);
+            const int code = sqlite3_exec(handle, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
+            if (code != SQLITE_OK || ::write(locked[1], "x", 1) != 1) ::_exit(1);
+            ::usleep(2'000'000);
+            ::_exit(sqlite3_exec(handle, "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK ? 0 : 1);
         }
-        ::usleep(2'000'000);
-        REQUIRE(sqlite3_exec(handle, "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK);
+        char byte = 0;
+        REQUIRE(::read(locked[0], &byte, 1) == 1);
+        CHECK(best_of(tune_with(folder)) == "X=37");
         int status = 0;
-        ::waitpid(child, &status, 0);
-        sqlite3_close(handle);
+        ::waitpid(holder, &status, 0);
         CHECK(WIFEXITED(status));
         CHECK(WEXITSTATUS(status) == 0);
         CHECK(tune_with(folder).remembered == kValues.size());

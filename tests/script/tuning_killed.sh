@@ -54,7 +54,7 @@ refused() { # TEXT ARGUMENT...
     local text=$1
     shift
     if "$kiln" tune "$@" >out 2>err; then fail "kiln tune $* is a success"; fi
-    grep -qF "$text" err || fail "kiln tune $*: $(cat err)"
+    grep -qF -- "$text" err || fail "kiln tune $*: $(cat err)"
 }
 refused 'no choice meets `where B > 100`' scale.kiln nothing --size N=64
 refused 'scal' scale.kiln scal --size N=64
