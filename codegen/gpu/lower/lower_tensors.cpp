@@ -80,7 +80,8 @@ void PhaseLowering::lower_view(const Op& op) {
         }
         const ValueId end = op.operands[operand++];
         const std::string lower = fresh("lower"), size = fresh("length");
-        lines.add("const " + integer + " " + lower + " = kiln_clamp((long long)" + scalar(at) + ", 0, " + from.sizes[axis] + ");");
+        lines.add("const " + integer + " " + lower + " = kiln_clamp((long long)" + scalar(at) + ", 0, " +
+                  from.sizes[axis] + ");");
         lines.add("const " + integer + " " + size + " = kiln_clamp((long long)" + scalar(end) + ", " + lower + ", " +
                   from.sizes[axis] + ") - " + lower + ";");
         moved = sum_text(moved, product_text(lower, from.strides[axis]));
@@ -125,7 +126,8 @@ std::string PhaseLowering::inside_text(ValueId index, const std::string& size) {
 
 Touch PhaseLowering::touch(const Op& op, bool writes) const {
     Touch touch{Touch::Space::Global, tensors_[op.operands[0]].root.index, writes};
-    const bool scalar = op.kind == OpKind::Store && kernel_.type(op.operands[op.operands.size() - (access_of(op).masked ? 2 : 1)]).is_scalar();
+    const bool scalar = op.kind == OpKind::Store &&
+                        kernel_.type(op.operands[op.operands.size() - (access_of(op).masked ? 2 : 1)]).is_scalar();
     touch.by_one_thread = scalar;
     touch.disjoint = writes && is_disjoint(op);
     return touch;
@@ -173,8 +175,10 @@ void PhaseLowering::add_base(Access& access, Lines& lines) {
             // Unsigned, so that no sum overflows: what is negative becomes large, and outside.
             axis.counter = narrow ? "unsigned" : "unsigned long long";
             axis.first = fresh("first");
-            lines.add("const " + axis.counter + " " + axis.first + " = " + sum_text(index == "0" ? "" : "(" + axis.counter + ")" + index,
-                      at.empty() ? "" : (narrow ? at : "(unsigned long long)" + at)) + ";");
+            lines.add("const " + axis.counter + " " + axis.first + " = " +
+                      sum_text(index == "0" ? "" : "(" + axis.counter + ")" + index,
+                               at.empty() ? "" : (narrow ? at : "(unsigned long long)" + at)) +
+                      ";");
             index = narrow && access.wide ? "(int)" + axis.first : axis.first;
         }
         if (index == "0") continue;
@@ -185,7 +189,8 @@ void PhaseLowering::add_base(Access& access, Lines& lines) {
         lines.add("const " + integer + " " + access.base + " = " + sum_text(access.tensor.skip, moved) + ";");
         return;
     }
-    lines.add(pointer_type(access.op->operands[0]) + " const " + access.base + " = " + sum_text(access.tensor.data, moved.empty() ? "" : "(" + moved + ")") + ";");
+    lines.add(pointer_type(access.op->operands[0]) + " const " + access.base + " = " +
+              sum_text(access.tensor.data, moved.empty() ? "" : "(" + moved + ")") + ";");
 }
 
 /// Index tiles of a gather, as locals of the loop.
@@ -205,9 +210,11 @@ std::string PhaseLowering::address(Loop& loop, Access& access) {
     for (const AccessAxis& axis : access.axes) {
         const std::string& stride = access.tensor.strides[axis.tensor_axis];
         if (axis.kind == AxisKind::Slice) {
-            moved = sum_text(moved, product_text(table(loop, register_coordinates(access.layout, axis.tile_axis)), stride));
+            moved =
+                sum_text(moved, product_text(table(loop, register_coordinates(access.layout, axis.tile_axis)), stride));
         } else if (axis.kind == AxisKind::Gather) {
-            moved = sum_text(moved, product_text(std::string(access.wide ? "(long long)" : "(int)") + axis.index, stride));
+            moved =
+                sum_text(moved, product_text(std::string(access.wide ? "(long long)" : "(int)") + axis.index, stride));
         }
     }
     return moved.empty() ? "0" : moved;
@@ -223,7 +230,8 @@ std::string PhaseLowering::inside(Loop& loop, Access& access, bool edges) {
             const ScalarType type = stored(axis.value);
             const bool narrow = bit_width(type) <= 32 && type != ScalarType::U32;
             const std::string integer = narrow && !access.tensor.wide ? "unsigned" : "unsigned long long";
-            also("(" + integer + ")" + (integer == "unsigned" ? "" : "(long long)") + axis.index + " < (" + integer + ")" + size);
+            also("(" + integer + ")" + (integer == "unsigned" ? "" : "(long long)") + axis.index + " < (" + integer +
+                 ")" + size);
         }
         if (!edges || axis.proven || axis.kind == AxisKind::Gather) continue;
         if (axis.kind == AxisKind::Index) {
@@ -236,7 +244,8 @@ std::string PhaseLowering::inside(Loop& loop, Access& access, bool edges) {
             counter = "unsigned long long";
             first = "(unsigned long long)(int)" + first;
         }
-        also(sum_text(first, table(loop, register_coordinates(access.layout, axis.tile_axis))) + " < (" + counter + ")" + size);
+        also(sum_text(first, table(loop, register_coordinates(access.layout, axis.tile_axis))) + " < (" + counter +
+             ")" + size);
     }
     return text;
 }
