@@ -75,30 +75,6 @@ void PhaseLowering::move(Statements& out, ScalarType type, const std::string& so
     move_through_shared(out, type, source, from, target, to);
 }
 
-void PhaseLowering::move_through_shared(Statements& out, ScalarType type, const std::string& source, const Layout& from,
-                                        const std::string& target, const Layout& to) {
-    const Shape strides = dense_strides(from.shape());
-    const std::string element(gpu::c_type(type));
-    const std::uint32_t buffer = add_buffer("shared", element, from.shape().count() * std::max(1, bit_width(type) / 8));
-    Loop write{from};
-    const std::string at = linear(write, whole({}, from), strides);
-    std::string condition = first_copy(from);
-    const std::string inside = guard(write);
-    if (!inside.empty()) condition += (condition.empty() ? "" : " && ") + inside;
-    write.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + placed_.buffers[buffer].name + "[" + at +
-                    "] = " + source + "[r];");
-    Lines lines;
-    lines.open_unrolled("r", from.registers());
-    for (const std::string& line : write.lines.take()) lines.add(line);
-    lines.close();
-    Statement statement;
-    statement.lines = lines.take();
-    statement.touches = {{Touch::Space::Shared, buffer, true}};
-    statement.span = span_;
-    out.push_back(std::move(statement));
-    read_shared(out, buffer, strides, 0, to, element, target);
-}
-
 void PhaseLowering::read_shared(Statements& out, std::uint32_t buffer, const Shape& strides, std::int64_t start,
                                 const Layout& layout, const std::string& type, const std::string& target) {
     Loop loop{layout};

@@ -5,6 +5,7 @@
 //   lower_tensors.cpp    tensors, views, and the addresses and edges of an access
 //   lower_access.cpp     loads, stores, atomics
 //   lower_moves.cpp      from one layout to another, and parts of tiles, through shared memory
+//   move_through_shared.cpp   the way through shared memory
 //   lower_reduce.cpp     reductions and folds
 //   lower_product.cpp    dot by multiply-adds from shared memory
 //   lower_scan.cpp, lower_sort.cpp   scans; sorts and bincount
@@ -18,6 +19,7 @@
 #include "codegen/gpu/lower/placed.h"
 #include "codegen/gpu/lower/tensor_facts.h"
 #include "codegen/gpu/scalar_text.h"
+#include "codegen/gpu/shared_layout.h"
 #include "codegen/gpu/source.h"
 
 namespace kiln::codegen::gpu {
@@ -155,6 +157,9 @@ private:
     Statements& statements_for(ir::ValueId value, std::size_t& depth);
     void move(Statements& out, ir::ScalarType type, const std::string& source, const Layout& from,
               const std::string& target, const Layout& to);
+    // move_through_shared.cpp
+    SharedLayout exchange_layout(ir::ScalarType type, const Layout& from, const Layout& to) const;
+    std::string exchange_subscript(Loop& loop, const Layout& layout, const SharedLayout& shared);
     void move_through_shared(Statements& out, ir::ScalarType type, const std::string& source, const Layout& from,
                              const std::string& target, const Layout& to);
     void read_part(Statements& out, ir::ValueId value, const Layout& layout, const std::string& target);
