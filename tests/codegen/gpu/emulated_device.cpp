@@ -197,4 +197,35 @@ std::string EmulatedDevice::run(const std::string& ptx, const codegen::gpu::Sour
     return failure;
 }
 
+void* EmulatedDevice::load(const std::string& ptx) {
+    void* module = nullptr;
+    REQUIRE(symbol<int(void**, const void*)>(library_, "cuModuleLoadData")(&module, ptx.c_str()) == 0);
+    return module;
+}
+
+std::vector<std::uint64_t> EmulatedDevice::map(void* module, const std::string& function,
+                                               const std::vector<std::uint64_t>& inputs, int n, std::size_t results) {
+    const auto allocate = symbol<int(std::uint64_t*, std::size_t)>(library_, "cuMemAlloc_v2");
+    std::vector<std::uint64_t> outputs(results);
+    std::uint64_t in = 0, out = 0;
+    void* kernel = nullptr;
+    REQUIRE(allocate(&in, inputs.size() * 8) == 0);
+    REQUIRE(allocate(&out, results * 8) == 0);
+    REQUIRE(symbol<int(std::uint64_t, const void*, std::size_t)>(library_, "cuMemcpyHtoD_v2")(in, inputs.data(),
+                                                                                              inputs.size() * 8) == 0);
+    REQUIRE(symbol<int(void**, void*, const char*)>(library_, "cuModuleGetFunction")(&kernel, module,
+                                                                                     function.c_str()) == 0);
+    void* parameters[] = {&in, &out, &n};
+    REQUIRE(
+        symbol<int(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**)>(
+            library_, "cuLaunchKernel")(kernel, static_cast<unsigned>(n + 127) / 128, 1, 1, 128, 1, 1, 0, nullptr,
+                                        parameters, nullptr) == 0);
+    REQUIRE(symbol<int()>(library_, "cuCtxSynchronize")() == 0);
+    REQUIRE(symbol<int(void*, std::uint64_t, std::size_t)>(library_, "cuMemcpyDtoH_v2")(outputs.data(), out,
+                                                                                        results * 8) == 0);
+    symbol<int(std::uint64_t)>(library_, "cuMemFree_v2")(in);
+    symbol<int(std::uint64_t)>(library_, "cuMemFree_v2")(out);
+    return outputs;
+}
+
 }  // namespace kiln::test

@@ -44,6 +44,13 @@ public:
                     std::span<const ir::Argument> arguments, std::vector<std::vector<std::byte>>& bytes,
                     std::int64_t units);
 
+    /// Loads a module for `map`.
+    void* load(const std::string& ptx);
+    /// What a kernel `f(const unsigned long long* in, unsigned long long* out, int n)` with 128 threads a block writes:
+    /// `results` numbers for `n` threads.
+    std::vector<std::uint64_t> map(void* module, const std::string& function, const std::vector<std::uint64_t>& inputs,
+                                   int n, std::size_t results);
+
 private:
     EmulatedDevice();
     void* library_ = nullptr;
