@@ -22,7 +22,6 @@ struct PhaseLowering::Access {
     const ir::Op* op = nullptr;
     TensorText tensor;
     Layout layout;
-    bool wide = true;
     bool four_bits = false;
     std::string base;  ///< pointer to the thread's first element; of 4-bit elements its index
     std::vector<AccessAxis> axes;

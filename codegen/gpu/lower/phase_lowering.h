@@ -76,7 +76,7 @@ private:
     struct TensorText {
         std::string data;
         std::vector<std::string> sizes, strides;
-        bool wide = true;  ///< 64-bit offsets
+        bool wide = true;  ///< sizes may exceed 32 bits
         std::string skip;  ///< 4-bit elements: of `data` to the first, since a pointer has no half bytes
     };
     /// A loop over the registers of a layout, under construction.
@@ -185,7 +185,7 @@ private:
     Access plan_access(const ir::Op& op, const Layout& layout, Lines& lines);
     void add_base(Access& access, Lines& lines);
     std::string whole_inside(const Access& access);
-    std::string inside_text(ir::ValueId index, const std::string& size);
+    std::string inside_text(ir::ValueId index, const std::string& size, bool wide);
     std::string address(Loop& loop, Access& access);
     std::string inside(Loop& loop, Access& access, bool edges);
     void read_indices(Loop& loop, Access& access);

@@ -156,10 +156,14 @@ TEST_SUITE("unit") {
         CHECK(count(text, "kiln_barrier();") == 1);
     }
 
-    TEST_CASE("gpu: offsets are 64 bits wide unless arguments are proven small") {
-        CHECK(text_of(matrix_kernel(kCopy)).find("long long x_0_stride0") == std::string::npos);
+    TEST_CASE("gpu: sizes and indices are 64 bits wide unless arguments are proven small, strides always") {
+        const std::string small = text_of(matrix_kernel(kCopy));
+        CHECK(small.find("_size0 = (int)parameters.") != std::string::npos);
+        CHECK(small.find("const unsigned first") != std::string::npos);
+        CHECK(small.find("_stride0 = parameters.") != std::string::npos);
         const std::string wide = text_of(matrix_kernel(kCopy, ""));
-        CHECK(wide.find("const long long") != std::string::npos);
+        CHECK(wide.find("_size0 = parameters.") != std::string::npos);
+        CHECK(wide.find("const unsigned long long first") != std::string::npos);
     }
 
     TEST_CASE("gpu: a tile beyond shared memory or registers is refused with need, limit and remedy") {
