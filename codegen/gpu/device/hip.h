@@ -153,14 +153,22 @@ KILN_DEVICE void kiln_barrier() {
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
-KILN_DEVICE void kiln_fence() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
+KILN_DEVICE void kiln_fence() {
+    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+}
 
-KILN_DEVICE unsigned kiln_thread() { return __builtin_amdgcn_workitem_id_x(); }
+KILN_DEVICE unsigned kiln_thread() {
+    return __builtin_amdgcn_workitem_id_x();
+}
 
-KILN_DEVICE unsigned kiln_block() { return __builtin_amdgcn_workgroup_id_x(); }
+KILN_DEVICE unsigned kiln_block() {
+    return __builtin_amdgcn_workgroup_id_x();
+}
 
 // Lanes as the wavefront has them: 64 on CDNA, 32 on RDNA. Blocks are whole wavefronts along one dimension.
-KILN_DEVICE int kiln_lane() { return (int)(kiln_thread() % KILN_LANES); }
+KILN_DEVICE int kiln_lane() {
+    return (int)(kiln_thread() % KILN_LANES);
+}
 
 KILN_DEVICE unsigned kiln_word_xor(unsigned word, int mask) {
     return (unsigned)__builtin_amdgcn_ds_bpermute(4 * (kiln_lane() ^ mask), (int)word);

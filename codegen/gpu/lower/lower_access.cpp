@@ -10,10 +10,6 @@ using namespace ir;
 
 namespace {
 
-void append(Lines& to, Lines from) {
-    for (const std::string& line : from.take()) to.add(line);
-}
-
 /// The element at an index from the base.
 std::string load_text(ScalarType type, const std::string& base, const std::string& at, bool four_bits) {
     if (four_bits) return load_4_bits(base, at);
@@ -59,7 +55,7 @@ void PhaseLowering::load_loop(Lines& lines, Access& access, const std::string& t
             loop.lines.add("if (" + condition + ") " + target + "[r] = " + value + ";");
         }
     }
-    append(lines, std::move(loop.lines));
+    lines.append(std::move(loop.lines));
     lines.close();
 }
 
@@ -146,7 +142,7 @@ void PhaseLowering::store_loop(Lines& lines, Access& access, bool edges, int vec
         loop.lines.add("#pragma unroll");
         loop.lines.open("for (int k = r; k < r + " + std::to_string(vector) + "; ++k)");
         if (stored(value) != type) item = conversion(OpKind::Convert, stored(value), type, item);
-        append(loop.lines, std::move(items.lines));
+        loop.lines.append(std::move(items.lines));
         loop.lines.add("pack.items[k - r] = " + to_memory(type, item) + ";");
         loop.lines.close();
         const std::string write = "*(" + pack + "*)(" + sum_text(access.base, at) + ") = pack;";
@@ -158,7 +154,7 @@ void PhaseLowering::store_loop(Lines& lines, Access& access, bool edges, int vec
                                                    : access.base + "[" + at + "] = " + to_memory(type, item);
         loop.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + write + ";");
     }
-    append(lines, std::move(loop.lines));
+    lines.append(std::move(loop.lines));
     lines.close();
 }
 
@@ -326,7 +322,7 @@ void PhaseLowering::lower_atomic(const Op& op) {
     if (used) loop.lines.add(old + "[r] = " + scalar_as(op.operands[fill], type) + ";");
     loop.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + (used ? old + "[r] = " : "") + call + ";");
     lines.open_unrolled("r", layout.registers());
-    append(lines, std::move(loop.lines));
+    lines.append(std::move(loop.lines));
     lines.close();
     emit(std::move(lines), {touch(op, true)});
     if (atomic.publishes) {

@@ -223,7 +223,7 @@ void PhaseLowering::flush() {
         }
     }
     lines.open_unrolled("r", loop.layout.registers());
-    for (const std::string& line : loop.lines.take()) lines.add(line);
+    lines.append(std::move(loop.lines));
     lines.close();
     const support::Span span = span_;
     span_ = ops.front()->span;

@@ -64,7 +64,7 @@ void PhaseLowering::move(Statements& out, ScalarType type, const std::string& so
         loop.lines.add(target + "[r] = " + source + "[" + index_text(loop, registers) + "];");
         Lines lines;
         lines.open_unrolled("r", to.registers());
-        for (const std::string& line : loop.lines.take()) lines.add(line);
+        lines.append(std::move(loop.lines));
         lines.close();
         Statement statement;
         statement.lines = lines.take();
@@ -85,7 +85,7 @@ void PhaseLowering::read_shared(Statements& out, std::uint32_t buffer, const Sha
                    "[r] = " + (inside.empty() ? value : inside + " ? " + value + " : kiln_zero<" + type + ">()") + ";");
     Lines lines;
     lines.open_unrolled("r", layout.registers());
-    for (const std::string& line : loop.lines.take()) lines.add(line);
+    lines.append(std::move(loop.lines));
     lines.close();
     Statement statement;
     statement.lines = lines.take();
@@ -113,7 +113,7 @@ void PhaseLowering::write_shared(Statements& out, ValueId value, const Shape& st
                    "] = " + text + ";");
     Lines lines;
     lines.open_unrolled("r", natural.layout.registers());
-    for (const std::string& line : loop.lines.take()) lines.add(line);
+    lines.append(std::move(loop.lines));
     lines.close();
     Statement statement;
     statement.lines = lines.take();

@@ -93,7 +93,7 @@ void PhaseLowering::lower_product(const Op& op) {
     Loop start{layout};
     const std::string initial = element(start, op.operands[2]);
     lines.open_unrolled("r", layout.registers());
-    for (const std::string& line : start.lines.take()) lines.add(line);
+    lines.append(std::move(start.lines));
     lines.add(name(result) + "[r] = " + initial + ";");
     lines.close();
     emit(std::move(lines));
@@ -147,7 +147,7 @@ void PhaseLowering::read_columns(Lines& lines, const Op& op, const ProductOperan
     columns.counter = "j";
     const std::string column = product_place(columns, columns.layout, 1, block.columns, block.vector);
     lines.open_unrolled("j", static_cast<std::int64_t>(block.columns.size()));
-    for (const std::string& line : columns.lines.take()) lines.add(line);
+    lines.append(std::move(columns.lines));
     lines.add("const " + pack + " pack = *(const " + pack + "*)(" + b.name + " + (k + s) * " + std::to_string(b.pitch) +
               (column == "0" ? "" : " + " + column) + ");");
     lines.open_unrolled("v", block.vector);
@@ -167,7 +167,7 @@ void PhaseLowering::read_columns_along_depth(Lines& lines, const Op& op, const P
     columns.counter = "j";
     const std::string column = product_place(columns, columns.layout, 1, block.columns, 1);
     lines.open_unrolled("j", static_cast<std::int64_t>(block.columns.size()));
-    for (const std::string& line : columns.lines.take()) lines.add(line);
+    lines.append(std::move(columns.lines));
     lines.add("const " + pack + " pack = *(const " + pack + "*)(" + b.name + " + " +
               product_text(column, std::to_string(b.pitch)) + " + k);");
     lines.open_unrolled("s", block.step);
@@ -191,7 +191,7 @@ void PhaseLowering::multiply(Lines& lines, const Op& op, const ProductOperand& a
     rows.counter = "i";
     const std::string row = product_place(rows, layout, 0, block.rows, 1);
     lines.open_unrolled("i", down);
-    for (const std::string& line : rows.lines.take()) lines.add(line);
+    lines.append(std::move(rows.lines));
     lines.add("const " + pack_of(a_type, block.step) + " pack = *(const " + pack_of(a_type, block.step) + "*)(" +
               a.name + " + " + product_text(row, std::to_string(a.pitch)) + " + k);");
     lines.open_unrolled("s", block.step);

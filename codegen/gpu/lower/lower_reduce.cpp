@@ -16,10 +16,6 @@ using namespace ir;
 
 namespace {
 
-void append(Lines& to, Lines from) {
-    for (const std::string& line : from.take()) to.add(line);
-}
-
 /// The number that the given digits of the warp number spell; "" if they are none.
 std::string digits_text(const Digits& digits, int warps) {
     std::string text;
@@ -159,7 +155,7 @@ void PhaseLowering::combine_warps(const Combination& all, const Layout& source, 
         write.lines.add(shared[i] + "[" + sum_text(mine, at) + "] = " + arrays[i] + "[r];");
     }
     if (!condition.empty()) write.lines.close();
-    append(lines, std::move(write.lines));
+    lines.append(std::move(write.lines));
     lines.close();
     emit(std::move(lines), writes);
 
@@ -189,7 +185,7 @@ void PhaseLowering::combine_warps(const Combination& all, const Layout& source, 
     }
     read.lines.close();
     if (!there.empty()) read.lines.close();
-    append(result, std::move(read.lines));
+    result.append(std::move(read.lines));
     result.close();
     emit(std::move(result), reads);
 }
@@ -252,7 +248,7 @@ void PhaseLowering::lower_reduce(const Op& op) {
     if (!inside.empty()) value = inside + " ? " + value + " : " + identity;
     combine_into(loop.lines, all, index_text(loop, targets_of(*reduction, layout.registers())), {value}, false);
     lines.open_unrolled("r", layout.registers());
-    append(lines, std::move(loop.lines));
+    lines.append(std::move(loop.lines));
     lines.close();
     emit(std::move(lines));
     combine_lanes(all, *reduction, "");
@@ -341,7 +337,7 @@ void PhaseLowering::lower_fold(const Op& op) {
     loop.lines.add(valid + "[" + to + "] = true;");
     if (!inside.empty()) loop.lines.close();
     lines.open_unrolled("r", layout.registers());
-    append(lines, std::move(loop.lines));
+    lines.append(std::move(loop.lines));
     lines.close();
     emit(std::move(lines));
     const std::string account = layout.exact() ? "" : valid;

@@ -13,14 +13,6 @@ namespace kiln::codegen::gpu {
 
 using namespace ir;
 
-namespace {
-
-void append(Lines& to, Lines from) {
-    for (const std::string& line : from.take()) to.add(line);
-}
-
-}  // namespace
-
 /// A scan under way.
 struct PhaseLowering::Scanning {
     const Op* op = nullptr;
@@ -97,7 +89,7 @@ void PhaseLowering::scan_runs(Scanning& scan) {
     for (std::size_t i = 0; i < values.size(); ++i) loop.lines.add(scan.elements[i] + "[r] = " + combined[i] + ";");
     loop.lines.close();
     lines.open_unrolled("r", scan.layout.registers());
-    append(lines, std::move(loop.lines));
+    lines.append(std::move(loop.lines));
     lines.close();
     emit(std::move(lines));
 }
@@ -174,7 +166,7 @@ void PhaseLowering::scan_warps(Scanning& scan) {
                             (at == "0" ? "" : " + " + at) + "] = " + scan.totals[i] + "[o];");
         }
         write.lines.close();
-        append(lines, std::move(write.lines));
+        lines.append(std::move(write.lines));
         lines.close();
         emit(std::move(lines), writes);
     }
@@ -215,7 +207,7 @@ void PhaseLowering::scan_warps(Scanning& scan) {
     }
     assign_combined(loop.lines, scan, own, combine(loop.lines, *scan.op, before, own));
     for (int i = 0; i < 2; ++i) loop.lines.close();
-    append(lines, std::move(loop.lines));
+    lines.append(std::move(loop.lines));
     lines.close();
     emit(std::move(lines), reads);
 }

@@ -145,7 +145,7 @@ void PhaseLowering::lower_bincount(const Op& op) {
     loop.lines.add("if (" + condition + ") kiln_atomic_add_u32(&" + shared + "[" + value + "], 1u);");
     Lines lines;
     lines.open_unrolled("r", layout.registers());
-    for (const std::string& line : loop.lines.take()) lines.add(line);
+    lines.append(std::move(loop.lines));
     lines.close();
     emit(std::move(lines), {{Touch::Space::Shared, buffer, true}});
     Lines declaration;

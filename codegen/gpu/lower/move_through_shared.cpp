@@ -43,7 +43,8 @@ SharedLayout PhaseLowering::exchange_layout(ScalarType type, const Layout& from,
 std::string PhaseLowering::exchange_subscript(Loop& loop, const Layout& layout, const SharedLayout& shared) {
     std::vector<std::int64_t> flips, adds;
     const std::optional<std::vector<SharedOffset>> offsets = split(layout, shared);
-    if (!offsets) throw support::InternalError("gpu::move_through_shared", "no constant offsets in " + to_string(layout));
+    if (!offsets)
+        throw support::InternalError("gpu::move_through_shared", "no constant offsets in " + to_string(layout));
     for (const SharedOffset& offset : *offsets) {
         flips.push_back(offset.flip);
         adds.push_back(offset.add);
@@ -64,7 +65,7 @@ void PhaseLowering::move_through_shared(Statements& out, ScalarType type, const 
     const auto add_loop = [&](Loop& loop, bool writes) {
         Lines lines;
         lines.open_unrolled("r", loop.layout.registers());
-        for (const std::string& line : loop.lines.take()) lines.add(line);
+        lines.append(std::move(loop.lines));
         lines.close();
         Statement statement;
         statement.lines = lines.take();

@@ -372,7 +372,7 @@ void PhaseLowering::assign(Lines& lines, const std::string& target, ValueId targ
     if (stored(source) != stored(target_value)) text = "(" + c_type(target_value) + ")(" + text + ")";
     loop.lines.add(target + "[r] = " + text + ";");
     lines.open_unrolled("r", loop.layout.registers());
-    for (const std::string& line : loop.lines.take()) lines.add(line);
+    lines.append(std::move(loop.lines));
     lines.close();
 }
 

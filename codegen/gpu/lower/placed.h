@@ -73,6 +73,9 @@ struct PlacedPhase {
 class Lines {
 public:
     void add(const std::string& text) { lines_.push_back(std::string(4 * depth_, ' ') + text); }
+    void append(Lines other) {
+        for (const std::string& line : other.take()) add(line);
+    }
     void open(const std::string& head) {
         add(head + " {");
         ++depth_;

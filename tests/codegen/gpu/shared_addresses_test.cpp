@@ -99,6 +99,7 @@ TEST_SUITE_BEGIN("emulated_gpu");
 TEST_CASE("shared addresses: the emulated GPU finds every element, and as many conflicts as the algebra counts") {
     const std::filesystem::path report =
         std::filesystem::temp_directory_path() / fmt::format("kiln_report_{}", getpid());
+    // Read when the driver is loaded: each case has a process of its own.
     setenv("EMULATED_GPU_REPORT", report.c_str(), 1);
     const Target& target = *find_target("sm_80").target;
     const Case cases[] = {
