@@ -6,7 +6,7 @@ namespace kiln::codegen::gpu {
 
 namespace {
 
-std::string attributes(int threads, int) {
+std::string hip_attributes(int threads, int) {
     const std::string size = std::to_string(threads);
     return "__attribute__((global, amdgpu_flat_work_group_size(" + size + ", " + size + ")))";
 }
@@ -14,7 +14,7 @@ std::string attributes(int threads, int) {
 }  // namespace
 
 Spelling hip_spelling(const Target& target) {
-    return {Dialect::Hip, "#define KILN_LANES " + std::to_string(target.lanes) + "u\n", attributes,
+    return {Dialect::Hip, "#define KILN_LANES " + std::to_string(target.lanes) + "u\n", hip_attributes,
             "extern __attribute__((shared, aligned(16))) unsigned char shared_memory[];"};
 }
 

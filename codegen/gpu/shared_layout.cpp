@@ -54,17 +54,49 @@ int rounds(std::vector<std::int64_t>& words, int banks) {
     return *std::max_element(wanted.begin(), wanted.end());
 }
 
+/// What lanes, warps and registers add to the coordinates, apart: their sums are then had without taking numbers apart.
+struct Moves {
+    std::vector<Coordinates> lanes, warps, registers;
+};
+
+Moves moves_of(const SharedAccess& access) {
+    Moves moves;
+    for (int lane = 0; lane < access.layout.lanes(); ++lane) moves.lanes.push_back(access.layout.at({0, lane, 0}));
+    for (int warp = 0; warp < access.layout.warps(); ++warp) moves.warps.push_back(access.layout.at({0, 0, warp}));
+    for (int reg = 0; reg < access.layout.registers(); ++reg) moves.registers.push_back(access.layout.at({reg, 0, 0}));
+    return moves;
+}
+
+/// Row number and column of an element under one shared layout.
+struct Position {
+    std::int64_t row = 0, column = 0;
+    bool inside = true;
+};
+
 /// Extra rounds of one access of a warp. `first` is its first register.
-std::int64_t warp_conflicts(const SharedAccess& access, const SharedLayout& shared, const LaneGroups& groups, int first,
-                            int warp) {
+std::int64_t warp_conflicts(const SharedAccess& access, const Moves& moves, const SharedLayout& shared,
+                            const LaneGroups& groups, std::size_t first, std::size_t warp) {
+    const ir::Shape& shape = access.layout.shape();
+    const auto position_of = [&](int lane) {
+        Position position;
+        for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+            const std::int64_t at = moves.lanes[static_cast<std::size_t>(lane)][axis] + moves.warps[warp][axis] +
+                                    moves.registers[first][axis];
+            position.inside = position.inside && at < shape[axis];
+            position.row = axis + 1 < shape.rank() ? position.row * shape[axis] + at : position.row;
+            position.column = at;
+        }
+        return position;
+    };
     std::int64_t extra = 0;
     std::vector<std::int64_t> words;
     for (const std::vector<int>& group : groups.groups) {
         words.clear();
         for (const int lane : group) {
-            const Coordinates element = access.layout.at({first, lane, warp});
-            if (!access.layout.contains(element)) continue;
-            const std::int64_t byte = shared.byte(element);
+            const Position position = position_of(lane);
+            if (!position.inside) continue;
+            const std::int64_t byte = position.row * shared.pitch +
+                                      ((position.column * shared.element_bytes) ^ swapped(shared, position.row));
             const std::int64_t last = byte + access.vector * shared.element_bytes - 1;
             for (std::int64_t word = byte / kBankBytes; word <= last / kBankBytes; ++word) words.push_back(word);
         }
@@ -186,10 +218,11 @@ std::int64_t SharedLayout::byte(const Coordinates& element) const {
 
 std::int64_t conflicts(const SharedAccess& access, const SharedLayout& shared, const Target& target) {
     const LaneGroups groups = shared_groups(target, access.vector * shared.element_bytes, access.is_store);
+    const Moves moves = moves_of(access);
     std::int64_t extra = 0;
-    for (int warp = 0; warp < access.layout.warps(); ++warp) {
-        for (int first = 0; first < access.layout.registers(); first += access.vector) {
-            extra += warp_conflicts(access, shared, groups, first, warp);
+    for (std::size_t warp = 0; warp < moves.warps.size(); ++warp) {
+        for (std::size_t first = 0; first < moves.registers.size(); first += static_cast<std::size_t>(access.vector)) {
+            extra += warp_conflicts(access, moves, shared, groups, first, warp);
         }
     }
     return extra;

@@ -39,7 +39,8 @@ struct SharedLayout {
     friend bool operator==(const SharedLayout&, const SharedLayout&) = default;
 };
 
-/// Each thread moves all its registers, `vector` of them (contiguous in the tile and at most 16 bytes) at a time.
+/// Each thread of a layout of one part moves all its registers, `vector` of them at a time: contiguous in the tile, and
+/// at most 16 bytes.
 struct SharedAccess {
     const Layout& layout;
     int vector = 1;

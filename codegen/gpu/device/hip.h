@@ -153,14 +153,22 @@ KILN_DEVICE void kiln_barrier() {
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
-KILN_DEVICE void kiln_fence() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
+KILN_DEVICE void kiln_fence() {
+    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+}
 
-KILN_DEVICE unsigned kiln_thread() { return __builtin_amdgcn_workitem_id_x(); }
+KILN_DEVICE unsigned kiln_thread() {
+    return __builtin_amdgcn_workitem_id_x();
+}
 
-KILN_DEVICE unsigned kiln_block() { return __builtin_amdgcn_workgroup_id_x(); }
+KILN_DEVICE unsigned kiln_block() {
+    return __builtin_amdgcn_workgroup_id_x();
+}
 
 // Lanes as the wavefront has them: 64 on CDNA, 32 on RDNA. Blocks are whole wavefronts along one dimension.
-KILN_DEVICE int kiln_lane() { return (int)(kiln_thread() % KILN_LANES); }
+KILN_DEVICE int kiln_lane() {
+    return (int)(kiln_thread() % KILN_LANES);
+}
 
 KILN_DEVICE unsigned kiln_word_xor(unsigned word, int mask) {
     return (unsigned)__builtin_amdgcn_ds_bpermute(4 * (kiln_lane() ^ mask), (int)word);
@@ -178,15 +186,26 @@ KILN_DEVICE T kiln_word_cas(T* address, T expected, T value) {
     return expected;
 }
 
-template <class T>
-KILN_DEVICE T kiln_atomic_add(T* address, T value) {
+KILN_DEVICE int kiln_atomic_add_i32(int* address, int value) {
     return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
 }
-template <>
-KILN_DEVICE float kiln_atomic_add(float* address, float value) {
+
+KILN_DEVICE unsigned kiln_atomic_add_u32(unsigned* address, unsigned value) {
+    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+
+KILN_DEVICE long long kiln_atomic_add_i64(long long* address, long long value) {
+    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+
+KILN_DEVICE unsigned long long kiln_atomic_add_u64(unsigned long long* address, unsigned long long value) {
+    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+
+KILN_DEVICE float kiln_atomic_add_f32(float* address, float value) {
     return kiln_atomic_update(address, [&](float old) { return old + value; });
 }
-template <>
-KILN_DEVICE double kiln_atomic_add(double* address, double value) {
+
+KILN_DEVICE double kiln_atomic_add_f64(double* address, double value) {
     return kiln_atomic_update(address, [&](double old) { return old + value; });
 }

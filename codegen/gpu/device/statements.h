@@ -18,7 +18,9 @@ KILN_DEVICE T kiln_zero() {
     return T();
 }
 
-KILN_DEVICE int kiln_least(int a, int b) { return a < b ? a : b; }
+KILN_DEVICE int kiln_least(int a, int b) {
+    return a < b ? a : b;
+}
 
 KILN_DEVICE long long kiln_clamp(long long value, long long lower, long long upper) {
     value = value < lower ? lower : value;

@@ -10,10 +10,6 @@ using namespace ir;
 
 namespace {
 
-void append(Lines& to, Lines from) {
-    for (const std::string& line : from.take()) to.add(line);
-}
-
 /// The element at an index from the base.
 std::string load_text(ScalarType type, const std::string& base, const std::string& at, bool four_bits) {
     if (four_bits) return load_4_bits(base, at);
@@ -59,7 +55,7 @@ void PhaseLowering::load_loop(Lines& lines, Access& access, const std::string& t
             loop.lines.add("if (" + condition + ") " + target + "[r] = " + value + ";");
         }
     }
-    append(lines, std::move(loop.lines));
+    lines.append(std::move(loop.lines));
     lines.close();
 }
 
@@ -99,7 +95,8 @@ void PhaseLowering::lower_load(const Op& op) {
         std::string value = access.four_bits ? load_text(type, access.tensor.data, access.base, true)
                                              : load_text(type, access.base, "0", false);
         if (stored(result) != type) value = "(" + c_type(result) + ")" + value;
-        if (!condition.empty()) value = condition + " ? " + value + " : " + scalar_as(op.operands[fill], stored(result));
+        if (!condition.empty())
+            value = condition + " ? " + value + " : " + scalar_as(op.operands[fill], stored(result));
         lines.add("const " + c_type(result) + " " + name(result) + " = " + value + ";");
         return emit(std::move(lines), std::move(touches));
     }
@@ -145,7 +142,7 @@ void PhaseLowering::store_loop(Lines& lines, Access& access, bool edges, int vec
         loop.lines.add("#pragma unroll");
         loop.lines.open("for (int k = r; k < r + " + std::to_string(vector) + "; ++k)");
         if (stored(value) != type) item = conversion(OpKind::Convert, stored(value), type, item);
-        append(loop.lines, std::move(items.lines));
+        loop.lines.append(std::move(items.lines));
         loop.lines.add("pack.items[k - r] = " + to_memory(type, item) + ";");
         loop.lines.close();
         const std::string write = "*(" + pack + "*)(" + sum_text(access.base, at) + ") = pack;";
@@ -157,7 +154,7 @@ void PhaseLowering::store_loop(Lines& lines, Access& access, bool edges, int vec
                                                    : access.base + "[" + at + "] = " + to_memory(type, item);
         loop.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + write + ";");
     }
-    append(lines, std::move(loop.lines));
+    lines.append(std::move(loop.lines));
     lines.close();
 }
 
@@ -177,7 +174,8 @@ void PhaseLowering::lower_store(const Op& op) {
         const std::string item = scalar_as(value, type);
         lines.add("if (" + condition + ") " +
                   (access.four_bits ? store_4_bits(access.tensor.data, access.base, item)
-                                    : access.base + "[0] = " + to_memory(type, item)) + ";");
+                                    : access.base + "[0] = " + to_memory(type, item)) +
+                  ";");
         return emit(std::move(lines), {touch(op, true)});
     }
     const Layout layout = store_layout(op);
@@ -248,14 +246,16 @@ bool PhaseLowering::is_disjoint(const Op& op) const {
 
 // Atomics
 
-std::string PhaseLowering::atomic_text(const Op& op, const std::string& address, const std::vector<std::string>& operands) {
+std::string PhaseLowering::atomic_text(const Op& op, const std::string& address,
+                                       const std::vector<std::string>& operands) {
     const AtomicAttribute& atomic = attribute<AtomicAttribute>(op);
     const ScalarType type = kernel_.type(op.operands[0]).element;
     const std::string c(gpu::c_type(type));
-    if (atomic.kind == AtomicKind::Cas) return "kiln_atomic_cas(" + address + ", " + operands[0] + ", " + operands[1] + ")";
+    if (atomic.kind == AtomicKind::Cas)
+        return "kiln_atomic_cas(" + address + ", " + operands[0] + ", " + operands[1] + ")";
     if (atomic.kind == AtomicKind::Exchange) return "kiln_atomic_exchange(" + address + ", " + operands[0] + ")";
     const bool plain_add = atomic.kind == AtomicKind::Add && bit_width(type) >= 32;
-    if (plain_add) return "kiln_atomic_add(" + address + ", " + operands[0] + ")";
+    if (plain_add) return "kiln_atomic_add_" + std::string(ir::name(type)) + "(" + address + ", " + operands[0] + ")";
     OpKind kind = OpKind::Add;
     switch (atomic.kind) {
         case AtomicKind::Min:
@@ -322,7 +322,7 @@ void PhaseLowering::lower_atomic(const Op& op) {
     if (used) loop.lines.add(old + "[r] = " + scalar_as(op.operands[fill], type) + ";");
     loop.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + (used ? old + "[r] = " : "") + call + ";");
     lines.open_unrolled("r", layout.registers());
-    append(lines, std::move(loop.lines));
+    lines.append(std::move(loop.lines));
     lines.close();
     emit(std::move(lines), {touch(op, true)});
     if (atomic.publishes) {

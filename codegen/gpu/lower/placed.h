@@ -4,8 +4,8 @@
 // block), together with what the passes behind the lowering must know: which memory it touches, so that barriers can be
 // placed and shared memory can be reused, and whether all threads run it together.
 //
-// Shared memory is seen as *buffers*. A buffer gets its offset late, when it is known which of them live at one time; text
-// names it by its own C name, which the writer declares.
+// Shared memory is seen as *buffers*. A buffer gets its offset late, when it is known which of them live at one time;
+// text names it by its own C name, which the writer declares.
 #pragma once
 
 #include <cstdint>
@@ -73,6 +73,9 @@ struct PlacedPhase {
 class Lines {
 public:
     void add(const std::string& text) { lines_.push_back(std::string(4 * depth_, ' ') + text); }
+    void append(Lines other) {
+        for (const std::string& line : other.take()) add(line);
+    }
     void open(const std::string& head) {
         add(head + " {");
         ++depth_;

@@ -378,6 +378,16 @@ TEST_CASE("scalar text: clang compiles every op and conversion for every AMD tar
     check_clang("-O1 -S -o /dev/null", [](const std::string&) { return true; });
 }
 
+TEST_CASE("scalar text: NVRTC compiles every op and conversion for every NVIDIA target" * doctest::skip()) {
+    const std::string body = every_scalar_function(), text = prelude(body, Dialect::Cuda) + body;
+    for (const Target& target : target_table()) {
+        if (target.vendor != Vendor::Nvidia) continue;
+        const test::Compiled compiled = test::Nvrtc::get().compile(text, target.name);
+        CHECK_MESSAGE(compiled.succeeded, target.name << compiled.log);
+        CHECK_MESSAGE(compiled.log.empty(), target.name << compiled.log);
+    }
+}
+
 TEST_CASE("scalar text: every op has text in both dialects for every type that takes it") {
     std::string all;
     for (const ir::OpInfo& op : ir::kOps) {
