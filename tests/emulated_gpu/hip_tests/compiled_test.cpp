@@ -21,7 +21,7 @@ float from_bf16(uint16_t bits) {
     return std::bit_cast<float>(uint32_t{bits} << 16);
 }
 
-const std::vector<std::string> kProcessors{"gfx90a", "gfx942"};
+const std::vector<std::string> kProcessors{"gfx90a", "gfx942", "gfx950"};
 
 std::vector<float> random_floats(size_t count, uint64_t seed) {
     std::mt19937_64 random(seed);
