@@ -76,13 +76,23 @@ void SharedShadow::read(uint64_t offset, uint64_t bytes, uint32_t warp, const Ve
                         bool relaxed) {
     for (uint64_t at = offset; at < offset + bytes; ++at) {
         Byte& byte = bytes_[at];
-        check_not_in_flight(byte, at, "reads", lane);
+        if (byte.in_flight) check_not_in_flight(byte, at, "reads", lane);
         if (!byte.written) {
             throw Fault{FaultKind::UninitialisedShared,
                         "reads shared byte " + std::to_string(at) + ", which nothing has written", lane};
         }
-        if (!(relaxed && byte.relaxed)) check_ordered_after_write(byte, at, warp, clock, "reads", lane);
-        if (!relaxed) note_read(byte, warp, clock, line);
+        // Most bytes are read by the warp that read or wrote them last: no call for those.
+        if (byte.write_warp != warp && !(relaxed && byte.relaxed)) {
+            check_ordered_after_write(byte, at, warp, clock, "reads", lane);
+        }
+        if (relaxed) continue;
+        if (byte.readers < 0 && (byte.read_clock == 0 || byte.read_warp == warp)) {
+            byte.read_line = line;
+            byte.read_warp = static_cast<uint8_t>(warp);
+            byte.read_clock = clock[warp];
+        } else {
+            note_read(byte, warp, clock, line);
+        }
     }
 }
 
@@ -90,9 +100,13 @@ void SharedShadow::write(uint64_t offset, uint64_t bytes, uint32_t warp, const V
                          bool relaxed) {
     for (uint64_t at = offset; at < offset + bytes; ++at) {
         Byte& byte = bytes_[at];
-        check_not_in_flight(byte, at, "writes", lane);
-        if (!(relaxed && byte.relaxed)) check_ordered_after_write(byte, at, warp, clock, "writes", lane);
-        check_ordered_after_reads(byte, at, warp, clock, "writes", lane);
+        if (byte.in_flight) check_not_in_flight(byte, at, "writes", lane);
+        if (byte.write_warp != warp && !(relaxed && byte.relaxed)) {
+            check_ordered_after_write(byte, at, warp, clock, "writes", lane);
+        }
+        if (byte.readers >= 0 || (byte.read_clock != 0 && byte.read_warp != warp)) {
+            check_ordered_after_reads(byte, at, warp, clock, "writes", lane);
+        }
         note_write(byte, warp, clock, line, relaxed);
     }
 }

@@ -250,6 +250,52 @@ void decode_set_register(Decode& decode) {
     decode.op().run = run_set_mode;
 }
 
+/// M0 takes the distance in bits 7:0 and, as the manual has it, the operands in bits 15:12.
+void run_relative_on(Step& step) {
+    const auto distance = static_cast<uint32_t>(step.strict_scalar(0, "a distance between registers")) & 0xff;
+    step.wave.relative = static_cast<uint8_t>(step.op.immediate);
+    step.wave.set_scalar(kM0, distance | static_cast<uint32_t>(step.op.immediate) << 12);
+}
+void run_relative_distance(Step& step) {
+    const auto distance = static_cast<uint32_t>(step.strict_scalar(0, "a distance between registers")) & 0xff;
+    step.wave.set_scalar(kM0, (step.wave.scalar[kM0] & ~0xffU) | distance);
+}
+void run_relative_off(Step& step) {
+    step.wave.relative = 0;
+}
+
+/// "gpr_idx(SRC0,DST)" or its number.
+int64_t relative_operands(const Decode& decode, const Operand& operand) {
+    if (operand.kind == Operand::Kind::Integer) return operand.integer & 15;
+    constexpr const char* kNames[] = {"SRC0", "SRC1", "SRC2", "DST"};
+    if (!operand.text.starts_with("gpr_idx(")) decode.refuse("operand " + operand.text);
+    int64_t bits = 0;
+    for (int i = 0; i < 4; ++i) {
+        if (operand.text.find(kNames[i]) != std::string::npos) bits |= int64_t{1} << i;
+    }
+    return bits;
+}
+
+void add_relative_registers(DecoderTable& table) {
+    table["s_set_gpr_idx_on"] = [](Decode& decode) {
+        decode.expect_operands(2, 2);
+        decode.op().klass = InstructionClass::Scalar;
+        decode.source(0, ValueType::B32);
+        decode.op().immediate = relative_operands(decode, decode.operand(1));
+        decode.op().run = run_relative_on;
+    };
+    table["s_set_gpr_idx_idx"] = [](Decode& decode) {
+        decode.expect_operands(1, 1);
+        decode.op().klass = InstructionClass::Scalar;
+        decode.source(0, ValueType::B32);
+        decode.op().run = run_relative_distance;
+    };
+    table["s_set_gpr_idx_off"] = [](Decode& decode) {
+        decode.op().klass = InstructionClass::Scalar;
+        decode.op().run = run_relative_off;
+    };
+}
+
 /// Instructions that change only timing, which is not modelled.
 void decode_nothing(Decode& decode) {
     decode.op().klass = InstructionClass::Control;
@@ -261,6 +307,7 @@ void decode_nothing(Decode& decode) {
 void add_control_ops(DecoderTable& table) {
     add_branches(table);
     add_calls(table);
+    add_relative_registers(table);
     table["s_waitcnt"] = decode_wait;
     table["s_barrier"] = [](Decode& decode) {
         decode.op().klass = InstructionClass::Barrier;

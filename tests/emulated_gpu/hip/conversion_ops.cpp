@@ -133,14 +133,26 @@ void run_unpack_fp8(Step& step) {
     step.put_double(out, step.all_known());
 }
 
+/// gfx950 has the OCP formats instead.
+void refuse_other_formats(const Decode& decode) {
+    if (decode.processor() != "gfx942") decode.refuse("the fp8 format");
+}
+
 template <bool kE5>
 void add_fp8(DecoderTable& table, const std::string& name) {
-    lanewise<F32, U32>(table, "v_cvt_f32_" + name, kConversion, [](uint32_t a) { return from_fp8<kE5>(a); });
+    const auto widen = [](uint32_t a) { return from_fp8<kE5>(a); };
+    table["v_cvt_f32_" + name] = [widen](Decode& decode) {
+        refuse_other_formats(decode);
+        decode_vector(decode, kConversion, ValueType::F32, {ValueType::B32});
+        decode.op().run = run_lanewise<decltype(widen), F32, U32>;
+    };
     table["v_cvt_pk_f32_" + name] = [](Decode& decode) {
+        refuse_other_formats(decode);
         decode_vector(decode, kConversion, ValueType::B64, {ValueType::B32});
         decode.op().run = run_unpack_fp8<kE5>;
     };
     table["v_cvt_pk_" + name + "_f32"] = [](Decode& decode) {
+        refuse_other_formats(decode);
         decode.op().preserves_high = true;
         decode_vector(decode, kConversion, ValueType::B16, {ValueType::F32, ValueType::F32});
         // op_sel has three bits for the sources, of which none can apply, before the result's.

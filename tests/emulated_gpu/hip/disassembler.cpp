@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 
 namespace emulated_gpu::hip {
@@ -78,7 +79,8 @@ std::vector<SourceLine> find_source_lines(std::span<const uint8_t> object, const
         [](llvm::Error warning) { llvm::consumeError(std::move(warning)); });
     llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::RawValue);
     for (size_t i = 0; i < addresses.size(); ++i) {
-        const auto info =
+        // Some versions of LLVM return an optional, others the line itself.
+        const std::optional<llvm::DILineInfo> info =
             context->getLineInfoForAddress({addresses[i], llvm::object::SectionedAddress::UndefSection}, wanted);
         if (info && info->Line != 0) lines[i] = {info->FileName, static_cast<int>(info->Line)};
     }

@@ -82,6 +82,7 @@ struct Wave {
     std::array<uint32_t, kScalarRegisters> scalar_awaits{};
 
     VectorClock clock{};
+    uint8_t relative = 0;  // s_set_gpr_idx: which operands' registers M0 moves; bits 0 to 2: sources, 3: the result
     const Op* partial_barrier = nullptr;  // the last barrier, if not all lanes were active there,
     uint64_t barrier_lanes = 0;           // and those that were
 

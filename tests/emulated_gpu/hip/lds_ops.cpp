@@ -26,7 +26,8 @@ LaneAddresses addresses_of(Step& step, uint64_t offset, uint32_t bytes) {
     if (step.exec == 0) return access;
     step.require_known(step.known(0), "an address");
     const uint32_t* base = vector_words(step, 0);
-    for (uint32_t i = 0; i < kLanes; ++i) access.address[i] = base[i] + offset;
+    // Modulo 2^32: a base below 0 with an offset is in order.
+    for (uint32_t i = 0; i < kLanes; ++i) access.address[i] = static_cast<uint32_t>(base[i] + offset);
     return access;
 }
 

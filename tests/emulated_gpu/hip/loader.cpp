@@ -11,6 +11,15 @@ namespace {
 
 constexpr size_t kMostRefusals = 12;  // named in one error
 
+constexpr const char* kProcessors[] = {"gfx90a", "gfx942", "gfx950"};
+
+void check_processor(const std::string& processor) {
+    for (const char* known : kProcessors) {
+        if (processor == known) return;
+    }
+    throw LoadError("the processor " + processor + " is not modelled");
+}
+
 void relocate(LoadedModule& module) {
     uint8_t* image = module.memory->at(module.base, module.object.image.size());
     for (const auto& [at, value] : module.object.relocations) {
@@ -106,6 +115,7 @@ LoadedModule::~LoadedModule() {
 
 std::unique_ptr<LoadedModule> load_module(std::span<const uint8_t> image, DeviceMemory& memory,
                                           const std::string& processor) {
+    check_processor(processor);
     auto module = std::make_unique<LoadedModule>();
     module->object = read_code_object(image, processor);
     read_instructions(*module, processor);

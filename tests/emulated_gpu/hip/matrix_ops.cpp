@@ -198,6 +198,7 @@ constexpr uint32_t kMostElements = 32 * 64;  // of an operand, all blocks
 struct OperandMatrix {
     std::array<double, kMostElements> values;
     std::array<bool, 64> known;  // by block * edge + at
+    bool all_known;
 };
 
 /// The lane whose registers `lane` uses instead of its own: cbsz and abid make 2^cbsz blocks of A share one, blgp makes
@@ -228,6 +229,7 @@ void read_operand(const Step& step, const MatrixShape& shape, bool is_a, Operand
     const bool is_fp8 = element == Element::Fp8 || element == Element::Bf8;
     const uint64_t known = step.known(is_a ? 0 : 1, layout.registers);
     matrix.known.fill(true);
+    matrix.all_known = known == kAllLanes;
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
         const uint32_t source_lane = is_a ? a_lane(shape, step.op, lane) : b_lane(shape, step.op, lane);
         alignas(8) uint8_t data[32];
@@ -292,14 +294,32 @@ void multiply_f64(const MatrixShape& shape, const double* a, const double* b, do
     }
 }
 
+uint32_t index_of(const MatrixShape& shape, const Place& place) {
+    return (place.block * shape.rows + place.row) * shape.columns + place.column;
+}
+
+/// For each part and lane of C and D: where the element is in [block][row][column].
+using ResultPlaces = std::vector<uint16_t>;
+
+const ResultPlaces& result_places(uint32_t number) {
+    static const std::vector<ResultPlaces> all = [] {
+        std::vector<ResultPlaces> tables;
+        for (const MatrixShape& shape : kShapes) {
+            ResultPlaces& places = tables.emplace_back();
+            const uint32_t parts = shape.rows * shape.columns * shape.blocks / kLanes;
+            for (uint32_t i = 0; i < parts * kLanes; ++i) {
+                places.push_back(static_cast<uint16_t>(index_of(shape, place_of(shape, i / kLanes, i % kLanes))));
+            }
+        }
+        return tables;
+    }();
+    return all[number];
+}
+
 struct ResultMatrix {
     std::array<double, 32 * 32 * 2> sums;    // [block][row][column]
     std::array<int32_t, 32 * 32 * 2> start;  // of i8: C, added modulo 2^32
 };
-
-uint32_t index_of(const MatrixShape& shape, const Place& place) {
-    return (place.block * shape.rows + place.row) * shape.columns + place.column;
-}
 
 /// C, as the sums to add to; integers start at 0 and get C at the end.
 void read_addend(const Step& step, const MatrixShape& shape, ResultMatrix& matrix) {
@@ -307,13 +327,14 @@ void read_addend(const Step& step, const MatrixShape& shape, ResultMatrix& matri
     const uint32_t words = shape.a == Element::F64 ? 2 : 1;
     const uint32_t parts = result_registers(shape) / words;
     const bool negates = shape.a == Element::F64 && (lane_pattern(step.op) & 4) != 0;
+    const uint16_t* places = result_places(step.op.detail & 0xff).data();
     for (uint32_t part = 0; part < parts; ++part) {
         Lanes32 rooms[2];
         const uint32_t* low = step.raw_words(from, rooms[0], from.kind == Source::Kind::Vector ? part * words : 0);
         const uint32_t* high =
             words == 2 ? step.raw_words(from, rooms[1], from.kind == Source::Kind::Vector ? part * words + 1 : 1) : low;
         for (uint32_t lane = 0; lane < kLanes; ++lane) {
-            const uint32_t at = index_of(shape, place_of(shape, part, lane));
+            const uint32_t at = places[part * kLanes + lane];
             if (shape.a == Element::I8) {
                 matrix.start[at] = static_cast<int32_t>(low[lane]);
                 matrix.sums[at] = 0;
@@ -335,6 +356,7 @@ uint64_t known_lanes(const Step& step, const MatrixShape& shape, const OperandMa
     if (c.kind == Source::Kind::Vector) {
         for (uint32_t i = 0; i < words; ++i) known &= step.wave.vector_known[c.index + part * words + i];
     }
+    if (a.all_known && b.all_known) return known;
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
         const Place at = place_of(shape, part, lane);
         const bool both = a.known[at.block * shape.rows + at.row] && b.known[at.block * shape.columns + at.column];
@@ -348,12 +370,13 @@ void write_result(Step& step, const MatrixShape& shape, const OperandMatrix& a, 
     const uint32_t words = shape.a == Element::F64 ? 2 : 1;
     const uint32_t parts = result_registers(shape) / words;
     const bool flushes = (step.op.detail & kFlushes) != 0;
+    const uint16_t* places = result_places(step.op.detail & 0xff).data();
     std::array<uint64_t, 32> known{};
     for (uint32_t part = 0; part < parts; ++part) known[part] = known_lanes(step, shape, a, b, part, words);
     for (uint32_t part = 0; part < parts; ++part) {
         const uint32_t index = step.op.result.index + part * words;
         for (uint32_t lane = 0; lane < kLanes; ++lane) {
-            const uint32_t at = index_of(shape, place_of(shape, part, lane));
+            const uint32_t at = places[part * kLanes + lane];
             const double sum = matrix.sums[at];
             if (words == 2) {
                 const auto bits = std::bit_cast<uint64_t>(sum);
@@ -403,6 +426,8 @@ void run_mfma(Step& step) {
 void decode_mfma(Decode& decode, uint32_t number) {
     const MatrixShape& shape = kShapes[number];
     decode.expect_operands(4, 4);
+    const auto is_fp8 = [](Element element) { return element == Element::Fp8 || element == Element::Bf8; };
+    if ((is_fp8(shape.a) || is_fp8(shape.b)) && decode.processor() != "gfx942") decode.refuse("the fp8 format");
     Op& op = decode.op();
     op.klass = InstructionClass::Matrix;
     decode.vector_register(0, result_registers(shape));

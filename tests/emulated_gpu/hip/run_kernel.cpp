@@ -53,6 +53,26 @@ bool works_on_lanes(const Op& op) {
     return op.needs_lanes || op.klass == InstructionClass::VectorMemory || op.klass == InstructionClass::Lds;
 }
 
+/// The op with the registers that s_set_gpr_idx makes it use.
+Op with_relative_registers(const Op& op, const Wave& wave) {
+    Op moved = op;
+    const auto distance = static_cast<uint16_t>(wave.scalar[kM0] & 0xff);
+    const auto move = [&](uint16_t& index) {
+        const uint32_t limit = index < kAccumulators ? kAccumulators : kVectorRegisters;
+        if (index + distance >= limit) {
+            throw Fault{FaultKind::IllegalAddress, "s_set_gpr_idx leads to vector register " +
+                                                       std::to_string(index + distance) + ", which there is not"};
+        }
+        index = static_cast<uint16_t>(index + distance);
+    };
+    for (size_t i = 0; i < std::min<size_t>(op.source_count, 3); ++i) {
+        Source& source = moved.sources[i];
+        if (source.kind == Source::Kind::Vector && ((wave.relative >> i) & 1) != 0) move(source.index);
+    }
+    if ((wave.relative & 8) != 0 && op.result.kind == Result::Kind::Vector) move(moved.result.index);
+    return moved;
+}
+
 class Interpreter {
 public:
     explicit Interpreter(Launch& launch) : launch_(launch) {}
@@ -93,7 +113,11 @@ void Interpreter::execute(Workgroup& group, Wave& wave) {
     if (wave.registers_awaited != 0) check_awaited(step);
     if (op.permutation != nullptr) step.exec = permuted_lanes(*op.permutation, step.exec);
     if (wave.partial_barrier != nullptr) check_barrier_lanes(step);
-    if (step.exec != 0 || !op.needs_lanes) {
+    if (wave.relative != 0 && op.needs_lanes) {
+        const Op moved = with_relative_registers(op, wave);
+        Step moved_step{launch_, group, wave, moved, step.exec, false};
+        if (step.exec != 0) moved.run(moved_step);
+    } else if (step.exec != 0 || !op.needs_lanes) {
         if (wave.special_mode) {
             const HostRounding rounding(wave, op);
             op.run(step);

@@ -315,7 +315,7 @@ void add_short_ops(DecoderTable& table) {
                        [](i a) { return static_cast<uint32_t>(std::clamp<int>(a, 0, 255)); });
 }
 
-/// v_bitop3_b32: the truth table of three inputs.
+/// v_bitop3: the truth table of three inputs.
 void run_truth_table(Step& step) {
     Lanes32 rooms[3];
     const uint32_t* a = step.words(0, rooms[0]);
@@ -332,9 +332,10 @@ void run_truth_table(Step& step) {
     step.put(out, step.all_known());
 }
 
-void decode_truth_table(Decode& decode) {
+void decode_truth_table(Decode& decode, ValueType type) {
     decode.op().detail = static_cast<uint64_t>(decode.take_number("bitop3").value_or(0));
-    decode_vector(decode, kInteger, ValueType::B32, {ValueType::B32, ValueType::B32, ValueType::B32});
+    decode.op().preserves_high = type == ValueType::B16;
+    decode_vector(decode, kInteger, type, {type, type, type});
     decode.op().run = run_truth_table;
 }
 
@@ -349,7 +350,8 @@ void add_vector_integer_ops(DecoderTable& table) {
     add_short_ops(table);
     add_carry_ops(table);
     add_wide_multiplies(table);
-    table["v_bitop3_b32"] = decode_truth_table;
+    table["v_bitop3_b32"] = [](Decode& decode) { decode_truth_table(decode, ValueType::B32); };
+    table["v_bitop3_b16"] = [](Decode& decode) { decode_truth_table(decode, ValueType::B16); };
 }
 
 }  // namespace emulated_gpu::hip

@@ -162,7 +162,7 @@ TEST_SUITE("emulated_gpu") {
         std::filesystem::remove(library);
         const auto on_host = reinterpret_cast<uint64_t (*)(int, uint64_t, uint64_t, uint64_t)>(dlsym(handle, "call"));
         constexpr size_t kCount = 1024;
-        for (const std::string processor : {"gfx90a", "gfx942"}) {
+        for (const std::string processor : {"gfx90a", "gfx942", "gfx950"}) {
             Machine machine(compile_hip(gpu_source(), processor), processor);
             const std::vector<uint64_t> a = awkward_words(kCount, 1);
             const std::vector<uint64_t> b = awkward_words(kCount, 2);

@@ -138,6 +138,8 @@ TEST_SUITE("emulated_gpu") {
                  0, 0, 0, low(45)},
                 {"v_writelane_b32 v2, s12, 9\nv_readlane_b32 s8, v2, 9\nv_mov_b32 v8, s8", 1, 99, 0, low(99)},
                 {"v_readfirstlane_b32 s8, v2\nv_mov_b32 v8, s8", 12, 0, 0, low(12)},
+                {"s_set_gpr_idx_on s12, gpr_idx(SRC0)\nv_mov_b32 v8, v2\ns_set_gpr_idx_off", 11, 4, 33, low(33)},
+                {"s_set_gpr_idx_on s12, gpr_idx(DST)\nv_mov_b32 v4, v2\ns_set_gpr_idx_off", 11, 4, 33, low(11)},
             },
             Kind::Vector, "gfx90a");
     }

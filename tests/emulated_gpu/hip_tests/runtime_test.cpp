@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -73,7 +74,60 @@ struct Addition {
     void clear() { REQUIRE(hip.call("hipMemset", c, 0, size_t{4000}) == 0); }
 };
 
+/// Compiles through the installed hipRTC, loaded beside the stand-in by its own name.
+std::vector<char> compile_by_hiprtc(const std::string& source) {
+    void* library = nullptr;
+    for (const char* name : {"libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5", "libamdhip64.so.5"}) {
+        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        if (library != nullptr) break;
+    }
+    void* create = library == nullptr ? nullptr : dlsym(library, "hiprtcCreateProgram");
+    if (create == nullptr) {
+        std::printf("skipped: hiprtc: no library with hiprtcCreateProgram can be loaded\n");
+        std::fflush(stdout);
+        std::exit(77);
+    }
+    void* program = nullptr;
+    const auto call = [&](const char* name, auto... arguments) {
+        return reinterpret_cast<int (*)(decltype(arguments)...)>(dlsym(library, name))(arguments...);
+    };
+    const char** const none = nullptr;
+    REQUIRE(call("hiprtcCreateProgram", &program, source.c_str(), "kernel.hip", 0, none, none) == 0);
+    const char* options[] = {"--gpu-architecture=gfx90a"};
+    REQUIRE(call("hiprtcCompileProgram", program, 1, static_cast<const char**>(options)) == 0);
+    size_t bytes = 0;
+    REQUIRE(call("hiprtcGetCodeSize", program, &bytes) == 0);
+    std::vector<char> code(bytes);
+    REQUIRE(call("hiprtcGetCode", program, code.data()) == 0);
+    return code;
+}
+
 TEST_SUITE("emulated_gpu") {
+    TEST_CASE("hip: code of the run-time compiler loaded beside the stand-in") {
+        Library hip;
+        REQUIRE(hip.call("hipInit", 0U) == 0);
+        const std::vector<char> code = compile_by_hiprtc(
+            "extern \"C\" __global__ void scale(float* x, float by) {\n"
+            "    __shared__ float part[256];\n    part[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x] * by;\n"
+            "    __syncthreads();\n    x[blockIdx.x * blockDim.x + threadIdx.x] = part[255 - threadIdx.x];\n}\n");
+        void* module = nullptr;
+        void* function = nullptr;
+        REQUIRE(hip.call("hipModuleLoadData", &module, static_cast<const void*>(code.data())) == 0);
+        REQUIRE(hip.call("hipModuleGetFunction", &function, module, "scale") == 0);
+        std::vector<float> values(512);
+        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+        void* memory = nullptr;
+        REQUIRE(hip.call("hipMalloc", &memory, size_t{2048}) == 0);
+        REQUIRE(hip.call("hipMemcpy", memory, static_cast<const void*>(values.data()), size_t{2048}, kToDevice) == 0);
+        float by = 3;
+        void* arguments[] = {&memory, &by};
+        REQUIRE(hip.call("hipModuleLaunchKernel", function, 2U, 1U, 1U, 256U, 1U, 1U, 0U, kNoStream,
+                         static_cast<void**>(arguments), kNoExtra) == 0);
+        REQUIRE(hip.call("hipMemcpy", static_cast<void*>(values.data()), static_cast<const void*>(memory), size_t{2048},
+                         kToHost) == 0);
+        for (size_t i = 0; i < 512; ++i) REQUIRE(values[i] == 3 * static_cast<float>(i / 256 * 256 + 255 - i % 256));
+    }
+
     TEST_CASE("hip: devices of the stand-in") {
         setenv("EMULATED_GPU_PROCESSORS", "gfx90a,gfx942", 1);
         Library hip;

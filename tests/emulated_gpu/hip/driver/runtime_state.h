@@ -88,10 +88,10 @@ struct Device {
     ~Device();
     std::string name() const { return "Emulated GPU " + processor; }
     int compute_units() const { return 4; }
-    uint64_t lds_bytes() const { return 64 * 1024; }
+    uint64_t lds_bytes() const { return processor == "gfx950" ? 160 * 1024 : 64 * 1024; }
     /// The digits of the processor: gfx90a is 9.0, and what comes behind a.
     int major() const { return 9; }
-    int minor() const { return processor == "gfx90a" ? 0 : 4; }
+    int minor() const { return processor == "gfx90a" ? 0 : processor == "gfx942" ? 4 : 5; }
     /// Waits for all streams.
     void synchronize();
 };
