@@ -1,5 +1,5 @@
-// Placed phases as C++ text: all that CUDA and HIP have in common. What differs is a Spelling: a prelude of device functions
-// and the spelling of a kernel's head. Writing decides nothing; two runs give the same text.
+// Placed phases as C++ text: all that CUDA and HIP have in common. What differs is a Spelling: the device
+// functions of the dialect and the head of a kernel. Writing decides nothing; two runs give the same text.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace kiln::codegen::gpu {
 /// What a writer adds to the common text.
 struct Spelling {
     Dialect dialect = Dialect::Cuda;
-    std::string prelude;  ///< types and functions of statements, in the dialect's own words
+    std::string definitions;  ///< macros that the device functions read
     /// Attributes between `extern "C"` and the return type, for blocks of that many threads, that many of which should fit
     /// on a unit at once.
     std::string (*kernel_attributes)(int threads, int blocks) = nullptr;

@@ -6,6 +6,7 @@
 #include "codegen/gpu/lower/narrow_integers.h"
 #include "codegen/gpu/lower/phase_lowering.h"
 #include "codegen/gpu/lower/place_barriers.h"
+#include "codegen/gpu/lower/remove_unused.h"
 
 namespace kiln::codegen::gpu {
 
@@ -13,6 +14,9 @@ namespace {
 
 /// Far more than a thread has; what exceeds its registers by less is spilled, which is slow but works.
 constexpr int kHopelessFactor = 4;
+
+/// Tried in order, until a block has enough shared memory.
+constexpr SharedUse kSharedUses[] = {{true, 1}, {false, 1}, {true, 2}, {true, 4}, {true, 8}};
 
 /// Registers that a thread of a block may use.
 int registers_of(const Target& target, int warps) {
@@ -50,20 +54,21 @@ PlacedPhase lower_phase(const ir::Kernel& kernel, const ir::Facts& facts, const 
                "a thread of " + target.name + " has " + std::to_string(registers_of(target, warps)));
     }
     // Layouts are assigned, then every op becomes statements; conversions appear where two layouts meet.
-    const auto lowered = [&](bool pads) {
-        PlacedPhase phase = PhaseLowering(kernel, facts, stored, index, target, warps, pads).run();
+    PlacedPhase phase;
+    for (const SharedUse& use : kSharedUses) {
+        phase = PhaseLowering(kernel, facts, stored, index, target, warps, use).run();
         phase.registers = registers;
         // Offsets before barriers: buffers that share bytes depend on each other.
         allocate_shared(phase);
-        return phase;
-    };
-    PlacedPhase phase = lowered(true);
-    if (phase.shared_bytes > target.shared_bytes_per_block) phase = lowered(false);
+        if (phase.shared_bytes <= target.shared_bytes_per_block) break;
+    }
     if (phase.shared_bytes > target.shared_bytes_per_block) {
         refuse(kernel, index, std::to_string(phase.shared_bytes) + " bytes of shared memory for its tiles",
                "a block of " + target.name + " has " + std::to_string(target.shared_bytes_per_block));
     }
     place_barriers(phase);
+    // Last: now all text is there.
+    remove_unused(phase);
     return phase;
 }
 

@@ -37,7 +37,10 @@ struct Piece {
 };
 
 std::string_view without_comment(std::string_view text) {
-    while (text.starts_with("//")) text.remove_prefix(std::min(text.size(), text.find('\n') + 1));
+    while (text.starts_with("//")) {
+        const std::size_t end = text.find('\n');
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
     return text;
 }
 

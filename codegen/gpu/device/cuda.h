@@ -145,3 +145,29 @@ KILN_DEVICE float kiln_approximate_exp2_f32(float x) {
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
     return result;
 }
+
+KILN_DEVICE void kiln_barrier() { __syncthreads(); }
+
+KILN_DEVICE void kiln_fence() { __threadfence(); }
+
+KILN_DEVICE unsigned kiln_thread() { return threadIdx.x; }
+
+KILN_DEVICE unsigned kiln_block() { return blockIdx.x; }
+
+KILN_DEVICE unsigned kiln_word_xor(unsigned word, int mask) { return __shfl_xor_sync(0xffffffffu, word, mask); }
+
+KILN_DEVICE unsigned kiln_word_up(unsigned word, int distance) { return __shfl_up_sync(0xffffffffu, word, distance); }
+
+template <class T>
+KILN_DEVICE T kiln_word_cas(T* address, T expected, T value) {
+    return atomicCAS(address, expected, value);
+}
+
+template <class T>
+KILN_DEVICE T kiln_atomic_add(T* address, T value) {
+    return atomicAdd(address, value);
+}
+template <>
+KILN_DEVICE long long kiln_atomic_add(long long* address, long long value) {
+    return (long long)atomicAdd((unsigned long long*)address, (unsigned long long)value);
+}

@@ -146,3 +146,47 @@ KILN_DEVICE float kiln_approximate_exp2_f32(float x) {
     return result;
 #endif
 }
+
+KILN_DEVICE void kiln_barrier() {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+KILN_DEVICE void kiln_fence() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
+
+KILN_DEVICE unsigned kiln_thread() { return __builtin_amdgcn_workitem_id_x(); }
+
+KILN_DEVICE unsigned kiln_block() { return __builtin_amdgcn_workgroup_id_x(); }
+
+// Lanes as the wavefront has them: 64 on CDNA, 32 on RDNA. Blocks are whole wavefronts along one dimension.
+KILN_DEVICE int kiln_lane() { return (int)(kiln_thread() % KILN_LANES); }
+
+KILN_DEVICE unsigned kiln_word_xor(unsigned word, int mask) {
+    return (unsigned)__builtin_amdgcn_ds_bpermute(4 * (kiln_lane() ^ mask), (int)word);
+}
+
+// The lowest lanes get their own word.
+KILN_DEVICE unsigned kiln_word_up(unsigned word, int distance) {
+    const int from = kiln_lane() - distance;
+    return (unsigned)__builtin_amdgcn_ds_bpermute(4 * (from < 0 ? kiln_lane() : from), (int)word);
+}
+
+template <class T>
+KILN_DEVICE T kiln_word_cas(T* address, T expected, T value) {
+    __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+}
+
+template <class T>
+KILN_DEVICE T kiln_atomic_add(T* address, T value) {
+    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+template <>
+KILN_DEVICE float kiln_atomic_add(float* address, float value) {
+    return kiln_atomic_update(address, [&](float old) { return old + value; });
+}
+template <>
+KILN_DEVICE double kiln_atomic_add(double* address, double value) {
+    return kiln_atomic_update(address, [&](double old) { return old + value; });
+}

@@ -20,7 +20,7 @@ ScalarType staged_type(ScalarType element) {
         case ScalarType::F8E4M3:
         case ScalarType::F8E5M2:
         case ScalarType::F4E2M1:
-            return ScalarType::F32;
+            return ScalarType::F16;  // which holds all their values
         case ScalarType::I4:
             return ScalarType::I8;
         case ScalarType::U4:
@@ -54,16 +54,17 @@ std::string pack_of(const std::string& type, int count) { return "kiln_pack<" + 
 }  // namespace
 
 /// An operand in shared memory, with rows padded; `unit` elements are read at once.
-PhaseLowering::ProductOperand PhaseLowering::stage_operand(ValueId value, int unit, bool padded) {
-    const Shape& shape = kernel_.type(value).shape;
+PhaseLowering::ProductOperand PhaseLowering::stage_operand(ValueId value, int unit, bool padded, const Window& window) {
+    Shape shape = kernel_.type(value).shape;
+    if (window.length > 0) shape[window.axis] = window.length;
     ProductOperand operand;
     operand.type = staged_type(kernel_.type(value).element);
     operand.unit = unit;
     operand.pitch = (shape[1] + unit - 1) / unit * unit;
     const std::int64_t bytes = std::max(1, bit_width(operand.type) / 8);
     // An odd number of vectors of 4 bytes or more walks through all banks.
-    if (padded && pads_) operand.pitch += unit * std::max<std::int64_t>(1, 4 / (unit * bytes));
-    operand.buffer = stage(value, Shape{operand.pitch, 1}, operand.type, shape[0] * operand.pitch);
+    if (padded && shared_.pads) operand.pitch += unit * std::max<std::int64_t>(1, 4 / (unit * bytes));
+    operand.buffer = stage(value, Shape{operand.pitch, 1}, operand.type, shape[0] * operand.pitch, window);
     operand.name = placed_.buffers[operand.buffer].name;
     return operand;
 }
@@ -85,11 +86,6 @@ void PhaseLowering::lower_product(const Op& op) {
            kernel_.type(result).shape[1] % (vector * 2) == 0) {
         vector *= 2;
     }
-    const ProductOperand a = stage_operand(op.operands[0], step, true);
-    ProductOperand b = along_depth ? stage_operand(kernel_.definition(op.operands[1])->operands[0], step, true)
-                                                            : stage_operand(op.operands[1], vector, false);
-
-    b.along_depth = along_depth;
     Lines lines;
     lines.add(array(stored(result), name(result), layout) + ";");
     Loop start{layout};
@@ -98,12 +94,25 @@ void PhaseLowering::lower_product(const Op& op) {
     for (const std::string& line : start.lines.take()) lines.add(line);
     lines.add(name(result) + "[r] = " + initial + ";");
     lines.close();
+    emit(std::move(lines));
 
-    std::vector<std::int64_t> row_of, column_of;
-    for (int i = 0; i < down; ++i) row_of.push_back(rows[static_cast<std::size_t>(i * across)]);
-    for (int j = 0; j < across; j += vector) column_of.push_back(columns[static_cast<std::size_t>(j)]);
-    multiply(lines, op, a, b, {row_of, column_of, step, vector});
-    emit(std::move(lines), {{Touch::Space::Shared, a.buffer, false}, {Touch::Space::Shared, b.buffer, false}});
+    ProductBlock block{{}, {}, step, vector, depth};
+    for (int i = 0; i < down; ++i) block.rows.push_back(rows[static_cast<std::size_t>(i * across)]);
+    for (int j = 0; j < across; j += vector) block.columns.push_back(columns[static_cast<std::size_t>(j)]);
+    const int pieces = depth % (shared_.pieces * step) == 0 ? shared_.pieces : 1;
+    block.depth = depth / pieces;
+    for (int piece = 0; piece < pieces; ++piece) {
+        const auto part = [&](std::size_t axis) {
+            return pieces == 1 ? Window{} : Window{axis, piece * block.depth, block.depth};
+        };
+        const ProductOperand a = stage_operand(op.operands[0], step, true, part(1));
+        ProductOperand b = along_depth ? stage_operand(kernel_.definition(op.operands[1])->operands[0], step, true, part(1))
+                                       : stage_operand(op.operands[1], vector, false, part(0));
+        b.along_depth = along_depth;
+        Lines product;
+        multiply(product, op, a, b, block);
+        emit(std::move(product), {{Touch::Space::Shared, a.buffer, false}, {Touch::Space::Shared, b.buffer, false}});
+    }
 }
 
 /// Row or column of the operand for a register; beyond the tile the last one, which is written.
@@ -166,9 +175,8 @@ void PhaseLowering::multiply(Lines& lines, const Op& op, const ProductOperand& a
     const std::string c(gpu::c_type(type)), step = std::to_string(block.step);
     const auto down = static_cast<std::int64_t>(block.rows.size()), across = static_cast<std::int64_t>(block.columns.size()) * block.vector;
     const std::string a_type(gpu::c_type(a.type));
-    const std::int64_t depth = kernel_.type(op.operands[0]).shape[1];
     lines.add("#pragma unroll 1");
-    lines.open("for (int k = 0; k < " + std::to_string(depth) + "; k += " + step + ")");
+    lines.open("for (int k = 0; k < " + std::to_string(block.depth) + "; k += " + step + ")");
     lines.add(c + " left[" + std::to_string(down * block.step) + "];");
     Loop rows{layout};
     rows.counter = "i";

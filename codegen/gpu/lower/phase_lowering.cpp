@@ -24,14 +24,14 @@ std::string stem(const std::string& hint) {
 }  // namespace
 
 PhaseLowering::PhaseLowering(const Kernel& kernel, const Facts& facts, const std::vector<ScalarType>& stored,
-                             std::size_t phase, const Target& target, int warps, bool pads)
+                             std::size_t phase, const Target& target, int warps, SharedUse shared)
     : kernel_(kernel),
       facts_(facts),
       stored_(stored),
       phase_(kernel.phases[phase]),
       target_(target),
       warps_(warps),
-      pads_(pads),
+      shared_(shared),
       values_(kernel, phase_.block),
       tensors_(kernel, facts, phase_),
       layouts_(assign_layouts(kernel, phase_, values_, tensors_, target.lanes, warps)),

@@ -22,6 +22,12 @@
 
 namespace kiln::codegen::gpu {
 
+/// How a phase spends shared memory; the less generous, the slower.
+struct SharedUse {
+    bool pads = true;  ///< rows of a product's operands are padded, so that they meet different banks
+    int pieces = 1;    ///< in which a product's operands are put there, one after another along the contraction
+};
+
 /// An op that this code generator does not take on this target; becomes the Refusal of the kernel.
 struct Refused {
     Refusal refusal;
@@ -30,7 +36,7 @@ struct Refused {
 class PhaseLowering {
 public:
     PhaseLowering(const ir::Kernel& kernel, const ir::Facts& facts, const std::vector<ir::ScalarType>& stored,
-                  std::size_t phase, const Target& target, int warps, bool pads);
+                  std::size_t phase, const Target& target, int warps, SharedUse shared);
 
     /// Throws Refused.
     PlacedPhase run();
@@ -49,11 +55,18 @@ private:
         std::string name;
         std::size_t depth = 0;
     };
+    /// The part of a tile between two places along an axis; all of it if there is no length.
+    struct Window {
+        std::size_t axis = 0;
+        std::int64_t begin = 0, length = 0;
+        friend bool operator==(const Window&, const Window&) = default;
+    };
     /// A tile in shared memory.
     struct Staged {
         ir::ValueId value;
         ir::Shape strides;
         ir::ScalarType element;
+        Window window;
         std::uint32_t buffer = 0;
         std::size_t depth = 0;
     };
@@ -147,9 +160,10 @@ private:
     void read_part(Statements& out, ir::ValueId value, const Layout& layout, const std::string& target);
     std::uint32_t add_buffer(const std::string& hint, const std::string& element, std::int64_t bytes);
     /// The value in shared memory with these strides, as elements of `element`.
-    std::uint32_t stage(ir::ValueId value, const ir::Shape& strides, ir::ScalarType element, std::int64_t count);
+    std::uint32_t stage(ir::ValueId value, const ir::Shape& strides, ir::ScalarType element, std::int64_t count,
+                        const Window& window);
     void write_shared(Statements& out, ir::ValueId value, const ir::Shape& strides, std::int64_t offset,
-                      std::uint32_t buffer, ir::ScalarType element);
+                      std::uint32_t buffer, ir::ScalarType element, const Window& window);
     void read_shared(Statements& out, std::uint32_t buffer, const ir::Shape& strides, std::int64_t offset,
                      const Layout& layout, const std::string& type, const std::string& target);
     /// Where an op that leaves its result in `layout` should put it, and what has to follow.
@@ -211,9 +225,10 @@ private:
     struct ProductBlock {
         std::vector<std::int64_t> rows, columns;
         int step = 1, vector = 1;
+        std::int64_t depth = 1;
     };
     void lower_product(const ir::Op& op);
-    ProductOperand stage_operand(ir::ValueId value, int unit, bool padded);
+    ProductOperand stage_operand(ir::ValueId value, int unit, bool padded, const Window& window);
     std::string product_place(Loop& loop, const Layout& layout, std::size_t axis, const std::vector<std::int64_t>& values,
                               std::int64_t unit);
     void read_columns(Lines& lines, const ir::Op& op, const ProductOperand& b, const ProductBlock& block);
@@ -240,7 +255,7 @@ private:
     const ir::Phase& phase_;
     const Target& target_;
     int warps_;
-    bool pads_;  ///< whether shared memory may be spent on rows that meet different banks
+    SharedUse shared_;
     TileValues values_;
     TensorFacts tensors_;
     TileLayouts layouts_;
