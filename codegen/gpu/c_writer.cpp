@@ -18,7 +18,8 @@ public:
     void write(const PlacedPhase& phase, const Target& target, const Spelling& spelling) {
         write_parameters(phase);
         const std::string attributes = spelling.kernel_attributes(phase.threads, blocks_per_unit(phase, target));
-        line("extern \"C\" " + attributes + " void " + phase.symbol + "(const " + phase.symbol + "_parameters parameters) {");
+        line("extern \"C\" " + attributes + " void " + phase.symbol + "(const " + phase.symbol +
+             "_parameters parameters) {");
         ++depth_;
         if (phase.shared_bytes > 0) line(spelling.shared_declaration);
         for (const Buffer& buffer : phase.buffers) {

@@ -14,8 +14,8 @@ namespace kiln::codegen::gpu {
 struct Spelling {
     Dialect dialect = Dialect::Cuda;
     std::string definitions;  ///< macros that the device functions read
-    /// Attributes between `extern "C"` and the return type, for blocks of that many threads, that many of which should fit
-    /// on a unit at once.
+    /// Attributes between `extern "C"` and the return type, for blocks of that many threads, that many of which should
+    /// fit on a unit at once.
     std::string (*kernel_attributes)(int threads, int blocks) = nullptr;
     std::string shared_declaration;  ///< of `shared_memory`, the block's dynamic shared memory
 };

@@ -24,19 +24,23 @@ int registers_of(const Target& target, int warps) {
     return std::min(target.registers_per_thread, target.registers_per_simd / (warps_of_simd * target.lanes));
 }
 
-[[noreturn]] void refuse(const ir::Kernel& kernel, std::size_t phase, const std::string& need, const std::string& limit) {
+[[noreturn]] void refuse(const ir::Kernel& kernel, std::size_t phase, const std::string& need,
+                         const std::string& limit) {
     const std::string where = kernel.phases.size() > 1 ? "phase " + std::to_string(phase + 1) + " of `" : "`";
-    throw Refused{{where + kernel.name + "` needs " + need + ", and " + limit + ": smaller tiles fit", kernel.phases[phase].span}};
+    throw Refused{{where + kernel.name + "` needs " + need + ", and " + limit + ": smaller tiles fit",
+                   kernel.phases[phase].span}};
 }
 
 /// More warps where the tiles that live at one time would not fit the registers of fewer.
-int warps_that_fit(const ir::Kernel& kernel, const ir::Facts& facts, std::size_t index, const Target& target, int& registers) {
+int warps_that_fit(const ir::Kernel& kernel, const ir::Facts& facts, std::size_t index, const Target& target,
+                   int& registers) {
     const ir::Phase& phase = kernel.phases[index];
     const TileValues values(kernel, phase.block);
     const TensorFacts tensors(kernel, facts, phase);
     int warps = choose_warps(kernel, phase, values, target);
     while (true) {
-        registers = estimate_registers(kernel, phase, values, assign_layouts(kernel, phase, values, tensors, target.lanes, warps));
+        registers = estimate_registers(kernel, phase, values,
+                                       assign_layouts(kernel, phase, values, tensors, target.lanes, warps));
         const bool most = warps * 2 * target.lanes > target.threads_per_block;
         if (registers <= registers_of(target, warps) || most) return warps;
         warps *= 2;

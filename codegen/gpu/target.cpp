@@ -180,7 +180,7 @@ std::vector<std::vector<int>> consecutive(int lanes, int group_size) {
     return groups;
 }
 
-int rounded_up(std::int64_t value, int step) {
+int allocated(std::int64_t value, int step) {
     return static_cast<int>((value + step - 1) / step * step);
 }
 
@@ -220,8 +220,8 @@ LaneGroups shared_groups(const Target& target, int bytes, bool is_store) {
 
 Occupancy occupancy(const Target& target, int threads, int registers_per_thread, std::int64_t shared_bytes) {
     const int warps = (threads + target.lanes - 1) / target.lanes;
-    const int registers = rounded_up(std::max(registers_per_thread, 1), target.register_step) * target.lanes;
-    const std::int64_t shared = rounded_up(shared_bytes + target.shared_reserved, target.shared_step);
+    const int registers = allocated(std::max(registers_per_thread, 1), target.register_step) * target.lanes;
+    const std::int64_t shared = allocated(shared_bytes + target.shared_reserved, target.shared_step);
     if (threads < 1 || threads > target.threads_per_block || registers_per_thread > target.registers_per_thread ||
         shared_bytes > target.shared_bytes_per_block) {
         return {};

@@ -163,11 +163,16 @@ KILN_DEVICE T kiln_word_cas(T* address, T expected, T value) {
     return atomicCAS(address, expected, value);
 }
 
-template <class T>
-KILN_DEVICE T kiln_atomic_add(T* address, T value) {
-    return atomicAdd(address, value);
-}
-template <>
-KILN_DEVICE long long kiln_atomic_add(long long* address, long long value) {
+KILN_DEVICE int kiln_atomic_add_i32(int* address, int value) { return atomicAdd(address, value); }
+
+KILN_DEVICE unsigned kiln_atomic_add_u32(unsigned* address, unsigned value) { return atomicAdd(address, value); }
+
+KILN_DEVICE unsigned long long kiln_atomic_add_u64(unsigned long long* address, unsigned long long value) { return atomicAdd(address, value); }
+
+KILN_DEVICE float kiln_atomic_add_f32(float* address, float value) { return atomicAdd(address, value); }
+
+KILN_DEVICE double kiln_atomic_add_f64(double* address, double value) { return atomicAdd(address, value); }
+
+KILN_DEVICE long long kiln_atomic_add_i64(long long* address, long long value) {
     return (long long)atomicAdd((unsigned long long*)address, (unsigned long long)value);
 }

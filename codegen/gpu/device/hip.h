@@ -178,15 +178,26 @@ KILN_DEVICE T kiln_word_cas(T* address, T expected, T value) {
     return expected;
 }
 
-template <class T>
-KILN_DEVICE T kiln_atomic_add(T* address, T value) {
+KILN_DEVICE int kiln_atomic_add_i32(int* address, int value) {
     return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
 }
-template <>
-KILN_DEVICE float kiln_atomic_add(float* address, float value) {
+
+KILN_DEVICE unsigned kiln_atomic_add_u32(unsigned* address, unsigned value) {
+    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+
+KILN_DEVICE long long kiln_atomic_add_i64(long long* address, long long value) {
+    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+
+KILN_DEVICE unsigned long long kiln_atomic_add_u64(unsigned long long* address, unsigned long long value) {
+    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+
+KILN_DEVICE float kiln_atomic_add_f32(float* address, float value) {
     return kiln_atomic_update(address, [&](float old) { return old + value; });
 }
-template <>
-KILN_DEVICE double kiln_atomic_add(double* address, double value) {
+
+KILN_DEVICE double kiln_atomic_add_f64(double* address, double value) {
     return kiln_atomic_update(address, [&](double old) { return old + value; });
 }

@@ -67,7 +67,8 @@ void allocate_shared(PlacedPhase& phase) {
             const Buffer& other = phase.buffers[placed[k]];
             const Life& its = liveness.lives[placed[k]];
             const bool together = life.first <= its.last && its.first <= life.last;
-            const bool overlaps = buffer.offset < other.offset + other.bytes && other.offset < buffer.offset + buffer.bytes;
+            const bool overlaps =
+                buffer.offset < other.offset + other.bytes && other.offset < buffer.offset + buffer.bytes;
             if (!together || !overlaps) continue;
             buffer.offset = (other.offset + other.bytes + kAlignment - 1) / kAlignment * kAlignment;
             k = static_cast<std::size_t>(-1);  // from the start: an earlier one may overlap the new place

@@ -22,7 +22,9 @@ void for_each_op(const Kernel& kernel, BlockId block, const Visit& visit) {
     }
 }
 
-int log2_of(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
+int log2_of(std::int64_t power) {
+    return std::countr_zero(static_cast<std::uint64_t>(power));
+}
 
 /// Bits that may be shared out along an axis of `count` units: without a rest where that gives 8 threads or more.
 int bits_along(std::int64_t count) {
@@ -71,7 +73,8 @@ ProductGrid product_grid(const Shape& shape, int vector, int lanes, int warps, b
     for (int left = log2_of(warps); left > 0; --left) {
         const int row_bits = rows - grid.lane_rows - grid.warp_rows;
         const int column_bits = columns - grid.lane_columns - grid.warp_columns;
-        const bool wide = shape[1] >> (grid.lane_columns + grid.warp_columns) > shape[0] >> (grid.lane_rows + grid.warp_rows);
+        const bool wide =
+            shape[1] >> (grid.lane_columns + grid.warp_columns) > shape[0] >> (grid.lane_rows + grid.warp_rows);
         const bool take_columns = column_bits > 0 && (row_bits <= 0 || (!by_rows && wide));
         if (!take_columns && row_bits <= 0) break;
         ++(take_columns ? grid.warp_columns : grid.warp_rows);
@@ -106,7 +109,8 @@ Layout scan_layout(const Shape& shape, std::size_t axis, int lanes, int warps) {
     Part part{Shape(shape), {}, {}, {}};
     std::vector<std::int64_t> taken(shape.rank(), 1);
     for (std::size_t i = 0; i < shape.rank(); ++i) part.origin[i] = 0;
-    const int along = std::min(log2_of(lanes), static_cast<int>(std::bit_width(static_cast<std::uint64_t>(shape[axis] - 1))));
+    const int along =
+        std::min(log2_of(lanes), static_cast<int>(std::bit_width(static_cast<std::uint64_t>(shape[axis] - 1))));
     int lane_bits = log2_of(lanes) - along;
     int warp_count = warps;
     Digits other_lanes, other_warps;
@@ -133,7 +137,8 @@ Layout scan_layout(const Shape& shape, std::size_t axis, int lanes, int warps) {
     if (warp_count > 1) part.warps.push_back({warp_count, kBroadcast, 0});
     for (std::size_t i = shape.rank(); i-- > 0;) {
         const std::int64_t repeats = (shape[i] + taken[i] - 1) / taken[i];
-        if (i != axis && repeats > 1) part.registers.push_back({static_cast<int>(repeats), static_cast<int>(i), taken[i]});
+        if (i != axis && repeats > 1)
+            part.registers.push_back({static_cast<int>(repeats), static_cast<int>(i), taken[i]});
     }
     return Layout(shape, {part});
 }
@@ -173,9 +178,7 @@ private:
         while (class_of_[at] != at) at = class_of_[at] = class_of_[class_of_[at]];
         return at;
     }
-    bool is_kept(ValueId value) const {
-        return kernel_.type(value).is_tile() && values_[value] == TileForm::Kept;
-    }
+    bool is_kept(ValueId value) const { return kernel_.type(value).is_tile() && values_[value] == TileForm::Kept; }
     void tie(ValueId a, ValueId b) {
         if (is_kept(a) && is_kept(b) && kernel_.type(a).shape == kernel_.type(b).shape) class_of_[find(a)] = find(b);
     }
@@ -230,7 +233,8 @@ private:
             if (members_[id].empty()) order_.push_back(id);
             members_[id].push_back(value);
         }
-        std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) { return size(a) > size(b); });
+        std::stable_sort(order_.begin(), order_.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return size(a) > size(b); });
         for_each_op(kernel_, phase_.block, [&](const Op& op) { note_uses(op); });
     }
     void note(ValueId value) {
@@ -261,12 +265,13 @@ private:
         for (const std::uint32_t id : order_) {
             if (!assigned_[id].shape().empty() || !holds_product(id)) continue;
             assign(id, product_layout(kernel_.type(members_[id].front()).shape, lanes_, warps_, by_rows,
-                                       !reads_along_depth(kernel_, *definition_of(id, OpKind::Dot))));
+                                      !reads_along_depth(kernel_, *definition_of(id, OpKind::Dot))));
         }
         for (const std::uint32_t id : order_) {
             const Op* scan = definition_of(id, OpKind::Scan);
             if (!assigned_[id].shape().empty() || scan == nullptr) continue;
-            assign(id, scan_layout(kernel_.type(scan->result()).shape, attribute<AxisAttribute>(*scan).axis, lanes_, warps_));
+            assign(id, scan_layout(kernel_.type(scan->result()).shape, attribute<AxisAttribute>(*scan).axis, lanes_,
+                                   warps_));
         }
     }
     bool holds_product(std::uint32_t id) const { return definition_of(id, OpKind::Dot) != nullptr; }
@@ -314,10 +319,11 @@ private:
     void spread(const Op& op, const Layout& layout) {
         if (op.kind == OpKind::Reduce || op.kind == OpKind::Fold) {
             const auto axis = static_cast<int>(op.kind == OpKind::Reduce ? attribute<ReduceAttribute>(op).axis
-                                                                        : attribute<AxisAttribute>(op).axis);
+                                                                         : attribute<AxisAttribute>(op).axis);
             const std::optional<Reduction> reduction = reduce(layout, axis);
             if (!reduction || kernel_.type(op.result()).is_scalar()) return;
-            if (const auto left = reshape(reduction->result, kernel_.type(op.result()).shape)) offer(op.result(), *left);
+            if (const auto left = reshape(reduction->result, kernel_.type(op.result()).shape))
+                offer(op.result(), *left);
             return;
         }
         if (op.kind == OpKind::Load || op.kind == OpKind::Store || op.kind == OpKind::Atomic) {
@@ -357,8 +363,8 @@ private:
 
 }  // namespace
 
-TileLayouts assign_layouts(const Kernel& kernel, const Phase& phase, const TileValues& values, const TensorFacts& tensors,
-                           int lanes, int warps) {
+TileLayouts assign_layouts(const Kernel& kernel, const Phase& phase, const TileValues& values,
+                           const TensorFacts& tensors, int lanes, int warps) {
     return LayoutAssignment(kernel, phase, values, tensors, lanes, warps).run();
 }
 

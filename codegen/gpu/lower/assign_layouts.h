@@ -1,10 +1,10 @@
 // Layouts for the tiles of a phase that are kept in registers, and the number of warps that run it.
 //
-// Values that elementwise ops and control flow tie together form a *class* and share one layout. Accumulators of products
-// come first and get a layout of register blocks; the other classes follow, largest first. A class that meets one with a
-// layout in a broadcast, a reduction or an index takes what is left of that layout, so that nothing moves between the
-// two; else it gets the layout that suits its reads and writes of global memory best. Where two of these wishes meet in
-// one value, the lowering converts.
+// Values that elementwise ops and control flow tie together form a *class* and share one layout. Accumulators of
+// products come first and get a layout of register blocks; the other classes follow, largest first. A class that meets
+// one with a layout in a broadcast, a reduction or an index takes what is left of that layout, so that nothing moves
+// between the two; else it gets the layout that suits its reads and writes of global memory best. Where two of these
+// wishes meet in one value, the lowering converts.
 #pragma once
 
 #include "codegen/gpu/lower/tensor_facts.h"
@@ -33,11 +33,12 @@ TileLayouts assign_layouts(const ir::Kernel& kernel, const ir::Phase& phase, con
                            const TensorFacts& tensors, int lanes, int warps);
 
 /// For the result of a product computed by multiply-adds: each thread holds a block of rows x columns, columns in
-/// vectors of up to 4 if `vectors`. `by_rows` puts all warps along the rows, so that a reduction of a row stays within a warp.
+/// vectors of up to 4 if `vectors`. `by_rows` puts all warps along the rows, so that a reduction of a row stays within
+/// a warp.
 Layout product_layout(const ir::Shape& shape, int lanes, int warps, bool by_rows, bool vectors = true);
 
-/// Whether the right operand of a product is a transposed tile, whose elements along the contraction are neighbours. It is
-/// then read along the contraction, too, and the threads stand one column apart.
+/// Whether the right operand of a product is a transposed tile, whose elements along the contraction are neighbours. It
+/// is then read along the contraction, too, and the threads stand one column apart.
 bool reads_along_depth(const ir::Kernel& kernel, const ir::Op& dot);
 
 /// For a scan: each thread holds a run of consecutive elements along the axis.

@@ -99,7 +99,8 @@ void PhaseLowering::lower_load(const Op& op) {
         std::string value = access.four_bits ? load_text(type, access.tensor.data, access.base, true)
                                              : load_text(type, access.base, "0", false);
         if (stored(result) != type) value = "(" + c_type(result) + ")" + value;
-        if (!condition.empty()) value = condition + " ? " + value + " : " + scalar_as(op.operands[fill], stored(result));
+        if (!condition.empty())
+            value = condition + " ? " + value + " : " + scalar_as(op.operands[fill], stored(result));
         lines.add("const " + c_type(result) + " " + name(result) + " = " + value + ";");
         return emit(std::move(lines), std::move(touches));
     }
@@ -177,7 +178,8 @@ void PhaseLowering::lower_store(const Op& op) {
         const std::string item = scalar_as(value, type);
         lines.add("if (" + condition + ") " +
                   (access.four_bits ? store_4_bits(access.tensor.data, access.base, item)
-                                    : access.base + "[0] = " + to_memory(type, item)) + ";");
+                                    : access.base + "[0] = " + to_memory(type, item)) +
+                  ";");
         return emit(std::move(lines), {touch(op, true)});
     }
     const Layout layout = store_layout(op);
@@ -248,14 +250,16 @@ bool PhaseLowering::is_disjoint(const Op& op) const {
 
 // Atomics
 
-std::string PhaseLowering::atomic_text(const Op& op, const std::string& address, const std::vector<std::string>& operands) {
+std::string PhaseLowering::atomic_text(const Op& op, const std::string& address,
+                                       const std::vector<std::string>& operands) {
     const AtomicAttribute& atomic = attribute<AtomicAttribute>(op);
     const ScalarType type = kernel_.type(op.operands[0]).element;
     const std::string c(gpu::c_type(type));
-    if (atomic.kind == AtomicKind::Cas) return "kiln_atomic_cas(" + address + ", " + operands[0] + ", " + operands[1] + ")";
+    if (atomic.kind == AtomicKind::Cas)
+        return "kiln_atomic_cas(" + address + ", " + operands[0] + ", " + operands[1] + ")";
     if (atomic.kind == AtomicKind::Exchange) return "kiln_atomic_exchange(" + address + ", " + operands[0] + ")";
     const bool plain_add = atomic.kind == AtomicKind::Add && bit_width(type) >= 32;
-    if (plain_add) return "kiln_atomic_add(" + address + ", " + operands[0] + ")";
+    if (plain_add) return "kiln_atomic_add_" + std::string(ir::name(type)) + "(" + address + ", " + operands[0] + ")";
     OpKind kind = OpKind::Add;
     switch (atomic.kind) {
         case AtomicKind::Min:

@@ -32,7 +32,9 @@ std::string PhaseLowering::array(ScalarType type, const std::string& name, const
     return std::string(gpu::c_type(type)) + " " + name + "[" + std::to_string(layout.registers()) + "]";
 }
 
-Layout PhaseLowering::natural_layout(const Shape& shape) const { return coalesced(shape, 1, target_.lanes, warps_); }
+Layout PhaseLowering::natural_layout(const Shape& shape) const {
+    return coalesced(shape, 1, target_.lanes, warps_);
+}
 
 /// Under which an op reads a tile if nothing else decides.
 Layout PhaseLowering::natural_layout(ValueId value) const {
@@ -58,7 +60,8 @@ std::string PhaseLowering::thread_coordinate(const Layout& layout, std::size_t a
 std::vector<std::int64_t> PhaseLowering::register_coordinates(const Layout& layout, std::size_t axis) const {
     const Part& part = only_part(layout);
     std::vector<std::int64_t> values;
-    for (int reg = 0; reg < layout.registers(); ++reg) values.push_back(offset(part.registers, static_cast<int>(axis), reg));
+    for (int reg = 0; reg < layout.registers(); ++reg)
+        values.push_back(offset(part.registers, static_cast<int>(axis), reg));
     return values;
 }
 
@@ -138,7 +141,8 @@ std::string PhaseLowering::element(Loop& loop, const Reach& view) {
     if (overridden != overrides_.end()) return overridden->second;
     const Reach reach = resolve(kernel_, values_, view);
     for (const Loop::Local& local : loop.locals) {
-        if (local.value == reach.value && local.registers == reach.registers && local.layout == reach.layout) return local.text;
+        if (local.value == reach.value && local.registers == reach.registers && local.layout == reach.layout)
+            return local.text;
     }
     if (values_[reach.value] == TileForm::Free) return free_element(loop, reach);
     const bool kept = values_[reach.value] == TileForm::Kept && layouts_[reach.value] == reach.layout;
@@ -154,7 +158,8 @@ std::string PhaseLowering::free_element(Loop& loop, const Reach& reach) {
         if (stored(reach.value) != ScalarType::I32) text = "(long long)(" + text + ")";
     } else if (is_elementwise(op.kind)) {
         std::vector<std::string> operands;
-        for (const ValueId operand : op.operands) operands.push_back(element(loop, Reach{operand, reach.layout, reach.registers}));
+        for (const ValueId operand : op.operands)
+            operands.push_back(element(loop, Reach{operand, reach.layout, reach.registers}));
         text = elementwise_text(op, operands);
     } else if (kernel_.type(op.operands[0]).is_scalar()) {
         return scalar(op.operands[0]);

@@ -15,7 +15,8 @@ std::uint32_t PhaseLowering::add_buffer(const std::string& hint, const std::stri
     return static_cast<std::uint32_t>(placed_.buffers.size() - 1);
 }
 
-/// Where to compute something of a value that is the same wherever it is used: as far outside of loops as it is defined.
+/// Where to compute something of a value that is the same wherever it is used: as far outside of loops as it is
+/// defined.
 Statements& PhaseLowering::statements_for(ValueId value, std::size_t& depth) {
     std::function<std::size_t(ValueId)> defined = [&](ValueId id) -> std::size_t {
         std::size_t at = depth_of_[id.index];
@@ -57,7 +58,8 @@ void PhaseLowering::move(Statements& out, ScalarType type, const std::string& so
     const Conversion conversion = plan(from, to);
     Loop loop{to};
     if (conversion.movement == Movement::Same || conversion.movement == Movement::Registers) {
-        std::vector<int> registers = conversion.movement == Movement::Same ? whole({}, to).registers : conversion.registers;
+        std::vector<int> registers =
+            conversion.movement == Movement::Same ? whole({}, to).registers : conversion.registers;
         for (int& reg : registers) reg = std::max(reg, 0);  // outside the tile anything will do
         loop.lines.add(target + "[r] = " + source + "[" + index_text(loop, registers) + "];");
         Lines lines;
@@ -83,8 +85,8 @@ void PhaseLowering::move_through_shared(Statements& out, ScalarType type, const 
     std::string condition = first_copy(from);
     const std::string inside = guard(write);
     if (!inside.empty()) condition += (condition.empty() ? "" : " && ") + inside;
-    write.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + placed_.buffers[buffer].name + "[" + at + "] = " +
-                    source + "[r];");
+    write.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + placed_.buffers[buffer].name + "[" + at +
+                    "] = " + source + "[r];");
     Lines lines;
     lines.open_unrolled("r", from.registers());
     for (const std::string& line : write.lines.take()) lines.add(line);
@@ -103,7 +105,8 @@ void PhaseLowering::read_shared(Statements& out, std::uint32_t buffer, const Sha
     const std::string at = linear(loop, whole({}, layout), strides, start);
     const std::string inside = guard(loop);
     const std::string value = placed_.buffers[buffer].name + "[" + at + "]";
-    loop.lines.add(target + "[r] = " + (inside.empty() ? value : inside + " ? " + value + " : kiln_zero<" + type + ">()") + ";");
+    loop.lines.add(target +
+                   "[r] = " + (inside.empty() ? value : inside + " ? " + value + " : kiln_zero<" + type + ">()") + ";");
     Lines lines;
     lines.open_unrolled("r", layout.registers());
     for (const std::string& line : loop.lines.take()) lines.add(line);
@@ -125,12 +128,13 @@ void PhaseLowering::write_shared(Statements& out, ValueId value, const Shape& st
     std::string condition = first_copy(natural.layout);
     if (window.length > 0) {
         const std::string place = coordinate(loop, natural, window.axis);
-        condition += (condition.empty() ? "" : " && ") + ("(unsigned)(" + place + " - " + std::to_string(window.begin) + ") < " + std::to_string(window.length) + "u");
+        condition += (condition.empty() ? "" : " && ") + ("(unsigned)(" + place + " - " + std::to_string(window.begin) +
+                                                          ") < " + std::to_string(window.length) + "u");
     }
     const std::string inside = guard(loop);
     if (!inside.empty()) condition += (condition.empty() ? "" : " && ") + inside;
-    loop.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + placed_.buffers[buffer].name + "[" + at + "] = " +
-                   text + ";");
+    loop.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + placed_.buffers[buffer].name + "[" + at +
+                   "] = " + text + ";");
     Lines lines;
     lines.open_unrolled("r", natural.layout.registers());
     for (const std::string& line : loop.lines.take()) lines.add(line);
@@ -177,8 +181,10 @@ void PhaseLowering::read_part(Statements& out, ValueId value, const Layout& layo
     const ValueId operand = op.operands[0];
     const Shape& from = kernel_.type(operand).shape;
     const std::uint32_t buffer = stage(operand, dense_strides(from), stored(value), from.count(), {});
-    if (op.kind == OpKind::Reshape) return read_shared(out, buffer, dense_strides(shape), 0, layout, c_type(value), target);
-    if (op.kind != OpKind::Extract) throw support::InternalError("gpu::lower", "a part that is neither extract, join nor reshape");
+    if (op.kind == OpKind::Reshape)
+        return read_shared(out, buffer, dense_strides(shape), 0, layout, c_type(value), target);
+    if (op.kind != OpKind::Extract)
+        throw support::InternalError("gpu::lower", "a part that is neither extract, join nor reshape");
     const Shape& starts = attribute<AxesAttribute>(op).axes;
     std::int64_t start = 0;
     for (std::size_t axis = 0; axis < from.rank(); ++axis) start += starts[axis] * dense_strides(from)[axis];

@@ -1,8 +1,8 @@
 // dot by multiply-adds: both operands lie in shared memory, each thread holds a block of rows x columns of the result.
 //
-// For a step along the contraction the thread reads a few elements of each of its rows (which lie along the contraction) and
-// of its columns, and multiplies all by all. Rows of the left operand are padded by one vector, so that lanes that read
-// neighbouring rows meet different banks.
+// For a step along the contraction the thread reads a few elements of each of its rows (which lie along the
+// contraction) and of its columns, and multiplies all by all. Rows of the left operand are padded by one vector, so
+// that lanes that read neighbouring rows meet different banks.
 #include "codegen/gpu/lower/phase_lowering.h"
 #include "codegen/gpu/lower/register_text.h"
 #include "ir/builder.h"
@@ -49,7 +49,9 @@ int step_of(std::int64_t depth) {
     return depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
 }
 
-std::string pack_of(const std::string& type, int count) { return "kiln_pack<" + type + ", " + std::to_string(count) + ">"; }
+std::string pack_of(const std::string& type, int count) {
+    return "kiln_pack<" + type + ", " + std::to_string(count) + ">";
+}
 
 }  // namespace
 
@@ -82,8 +84,8 @@ void PhaseLowering::lower_product(const Op& op) {
     const int down = layout.registers() / across;
     const bool along_depth = reads_along_depth(kernel_, op);
     int vector = 1;
-    while (!along_depth && vector < 4 && vector * 2 <= across && across % (vector * 2) == 0 && columns[static_cast<std::size_t>(vector)] == vector &&
-           kernel_.type(result).shape[1] % (vector * 2) == 0) {
+    while (!along_depth && vector < 4 && vector * 2 <= across && across % (vector * 2) == 0 &&
+           columns[static_cast<std::size_t>(vector)] == vector && kernel_.type(result).shape[1] % (vector * 2) == 0) {
         vector *= 2;
     }
     Lines lines;
@@ -106,8 +108,9 @@ void PhaseLowering::lower_product(const Op& op) {
             return pieces == 1 ? Window{} : Window{axis, piece * block.depth, block.depth};
         };
         const ProductOperand a = stage_operand(op.operands[0], step, true, part(1));
-        ProductOperand b = along_depth ? stage_operand(kernel_.definition(op.operands[1])->operands[0], step, true, part(1))
-                                       : stage_operand(op.operands[1], vector, false, part(0));
+        ProductOperand b = along_depth
+                               ? stage_operand(kernel_.definition(op.operands[1])->operands[0], step, true, part(1))
+                               : stage_operand(op.operands[1], vector, false, part(0));
         b.along_depth = along_depth;
         Lines product;
         multiply(product, op, a, b, block);
@@ -116,8 +119,8 @@ void PhaseLowering::lower_product(const Op& op) {
 }
 
 /// Row or column of the operand for a register; beyond the tile the last one, which is written.
-std::string PhaseLowering::product_place(Loop& loop, const Layout& layout, std::size_t axis, const std::vector<std::int64_t>& values,
-                                         std::int64_t unit) {
+std::string PhaseLowering::product_place(Loop& loop, const Layout& layout, std::size_t axis,
+                                         const std::vector<std::int64_t>& values, std::int64_t unit) {
     const std::string thread = thread_coordinate(layout, axis);
     const std::string text = sum_text(thread, table(loop, values));
     const std::int64_t extent = layout.shape()[axis];
@@ -136,8 +139,10 @@ std::string PhaseLowering::product_place(Loop& loop, const Layout& layout, std::
 /// `right` gets one row of the right operand, in vectors along it.
 void PhaseLowering::read_columns(Lines& lines, const Op& op, const ProductOperand& b, const ProductBlock& block) {
     const ScalarType type = kernel_.type(op.result()).element;
-    const std::string pack = pack_of(std::string(gpu::c_type(b.type)), block.vector), vector = std::to_string(block.vector);
-    lines.add(std::string(gpu::c_type(type)) + " right[" + std::to_string(block.columns.size() * static_cast<std::size_t>(block.vector)) + "];");
+    const std::string pack = pack_of(std::string(gpu::c_type(b.type)), block.vector),
+                      vector = std::to_string(block.vector);
+    lines.add(std::string(gpu::c_type(type)) + " right[" +
+              std::to_string(block.columns.size() * static_cast<std::size_t>(block.vector)) + "];");
     Loop columns{layouts_[op.result()]};
     columns.counter = "j";
     const std::string column = product_place(columns, columns.layout, 1, block.columns, block.vector);
@@ -152,16 +157,19 @@ void PhaseLowering::read_columns(Lines& lines, const Op& op, const ProductOperan
 }
 
 /// `right` gets a few elements along the contraction for each column.
-void PhaseLowering::read_columns_along_depth(Lines& lines, const Op& op, const ProductOperand& b, const ProductBlock& block) {
+void PhaseLowering::read_columns_along_depth(Lines& lines, const Op& op, const ProductOperand& b,
+                                             const ProductBlock& block) {
     const ScalarType type = kernel_.type(op.result()).element;
     const std::string pack = pack_of(std::string(gpu::c_type(b.type)), block.step), step = std::to_string(block.step);
-    lines.add(std::string(gpu::c_type(type)) + " right[" + std::to_string(block.columns.size() * static_cast<std::size_t>(block.step)) + "];");
+    lines.add(std::string(gpu::c_type(type)) + " right[" +
+              std::to_string(block.columns.size() * static_cast<std::size_t>(block.step)) + "];");
     Loop columns{layouts_[op.result()]};
     columns.counter = "j";
     const std::string column = product_place(columns, columns.layout, 1, block.columns, 1);
     lines.open_unrolled("j", static_cast<std::int64_t>(block.columns.size()));
     for (const std::string& line : columns.lines.take()) lines.add(line);
-    lines.add("const " + pack + " pack = *(const " + pack + "*)(" + b.name + " + " + product_text(column, std::to_string(b.pitch)) + " + k);");
+    lines.add("const " + pack + " pack = *(const " + pack + "*)(" + b.name + " + " +
+              product_text(column, std::to_string(b.pitch)) + " + k);");
     lines.open_unrolled("s", block.step);
     lines.add("right[j * " + step + " + s] = " + conversion(OpKind::Convert, b.type, type, "pack.items[s]") + ";");
     lines.close();
@@ -173,7 +181,8 @@ void PhaseLowering::multiply(Lines& lines, const Op& op, const ProductOperand& a
     const Layout& layout = layouts_[op.result()];
     const ScalarType type = kernel_.type(op.result()).element;
     const std::string c(gpu::c_type(type)), step = std::to_string(block.step);
-    const auto down = static_cast<std::int64_t>(block.rows.size()), across = static_cast<std::int64_t>(block.columns.size()) * block.vector;
+    const auto down = static_cast<std::int64_t>(block.rows.size()),
+               across = static_cast<std::int64_t>(block.columns.size()) * block.vector;
     const std::string a_type(gpu::c_type(a.type));
     lines.add("#pragma unroll 1");
     lines.open("for (int k = 0; k < " + std::to_string(block.depth) + "; k += " + step + ")");
@@ -183,8 +192,8 @@ void PhaseLowering::multiply(Lines& lines, const Op& op, const ProductOperand& a
     const std::string row = product_place(rows, layout, 0, block.rows, 1);
     lines.open_unrolled("i", down);
     for (const std::string& line : rows.lines.take()) lines.add(line);
-    lines.add("const " + pack_of(a_type, block.step) + " pack = *(const " + pack_of(a_type, block.step) + "*)(" + a.name + " + " +
-              product_text(row, std::to_string(a.pitch)) + " + k);");
+    lines.add("const " + pack_of(a_type, block.step) + " pack = *(const " + pack_of(a_type, block.step) + "*)(" +
+              a.name + " + " + product_text(row, std::to_string(a.pitch)) + " + k);");
     lines.open_unrolled("s", block.step);
     lines.add("left[i * " + step + " + s] = " + conversion(OpKind::Convert, a.type, type, "pack.items[s]") + ";");
     lines.close();
@@ -195,11 +204,18 @@ void PhaseLowering::multiply(Lines& lines, const Op& op, const ProductOperand& a
     lines.open_unrolled("i", down);
     lines.open_unrolled("j", across);
     const std::string sum = name(op.result()) + "[i * " + std::to_string(across) + " + j]";
-    const std::vector<std::string> factors = {"left[i * " + step + " + s]", b.along_depth ? "right[j * " + step + " + s]" : "right[j]", sum};
+    const std::vector<std::string> factors = {"left[i * " + step + " + s]",
+                                              b.along_depth ? "right[j * " + step + " + s]" : "right[j]", sum};
     if (is_float(type)) {
         lines.add(sum + " = " + gpu::expression(OpKind::Fma, type, factors, {}) + ";");
     } else {
-        lines.add(sum + " = " + gpu::expression(OpKind::Add, type, std::vector<std::string>{sum, gpu::expression(OpKind::Mul, type, std::vector<std::string>{factors[0], factors[1]}, {})}, {}) + ";");
+        lines.add(sum + " = " +
+                  gpu::expression(OpKind::Add, type,
+                                  std::vector<std::string>{
+                                      sum, gpu::expression(OpKind::Mul, type,
+                                                           std::vector<std::string>{factors[0], factors[1]}, {})},
+                                  {}) +
+                  ";");
     }
     for (int i = 0; i < 4; ++i) lines.close();
 }

@@ -1,6 +1,6 @@
-// Reductions and folds: over the registers of a thread, then over lanes by exchanges, then over warps through shared memory.
-// All threads end with the result, and with the same bits: an exchange combines the same two values in both lanes, in one
-// order.
+// Reductions and folds: over the registers of a thread, then over lanes by exchanges, then over warps through shared
+// memory. All threads end with the result, and with the same bits: an exchange combines the same two values in both
+// lanes, in one order.
 #include <algorithm>
 
 #include "codegen/gpu/lower/phase_lowering.h"
@@ -37,7 +37,8 @@ std::string digits_text(const Digits& digits, int warps) {
 std::vector<int> targets_of(const Reduction& reduction, int registers) {
     std::vector<int> target(static_cast<std::size_t>(registers));
     for (std::size_t result = 0; result < reduction.registers.size(); ++result) {
-        for (const int source : reduction.registers[result]) target[static_cast<std::size_t>(source)] = static_cast<int>(result);
+        for (const int source : reduction.registers[result])
+            target[static_cast<std::size_t>(source)] = static_cast<int>(result);
     }
     return target;
 }
@@ -46,10 +47,11 @@ std::vector<int> targets_of(const Reduction& reduction, int registers) {
 
 /// What a reduction and a fold share: elements of several tiles, and how two sets of them become one.
 struct PhaseLowering::Combination {
-    std::vector<ScalarType> types;        ///< of the elements while they are combined
-    std::vector<std::string> parts;       ///< C arrays of the combined elements so far
-    bool ordered = true;                  ///< the bits of a result may depend on which operand comes first
-    std::function<std::vector<std::string>(Lines&, const std::vector<std::string>&, const std::vector<std::string>&)> combine;
+    std::vector<ScalarType> types;   ///< of the elements while they are combined
+    std::vector<std::string> parts;  ///< C arrays of the combined elements so far
+    bool ordered = true;             ///< the bits of a result may depend on which operand comes first
+    std::function<std::vector<std::string>(Lines&, const std::vector<std::string>&, const std::vector<std::string>&)>
+        combine;
 };
 
 /// parts[to] = combine(parts[to], values), the values being expressions.
@@ -61,7 +63,8 @@ void PhaseLowering::combine_into(Lines& lines, const Combination& all, const std
         other.push_back(fresh("other"));
         lines.add("const " + std::string(gpu::c_type(all.types[i])) + " " + other[i] + " = " + values[i] + ";");
     }
-    const std::vector<std::string> results = values_first ? all.combine(lines, other, own) : all.combine(lines, own, other);
+    const std::vector<std::string> results =
+        values_first ? all.combine(lines, other, own) : all.combine(lines, own, other);
     if (results.size() == 1) {
         lines.add(own[0] + " = " + results[0] + ";");
         return;
@@ -74,7 +77,8 @@ void PhaseLowering::combine_into(Lines& lines, const Combination& all, const std
     for (std::size_t i = 0; i < results.size(); ++i) lines.add(own[i] + " = " + next[i] + ";");
 }
 
-/// Lanes, then warps. `valid` says of a thread that it holds anything at all ("" if all do); it is an array like the parts.
+/// Lanes, then warps. `valid` says of a thread that it holds anything at all ("" if all do); it is an array like the
+/// parts.
 void PhaseLowering::combine_lanes(const Combination& all, const Reduction& reduction, const std::string& valid) {
     const int count = reduction.result.registers();
     for (const int mask : reduction.lane_masks) {
@@ -107,8 +111,8 @@ void PhaseLowering::combine_lanes(const Combination& all, const Reduction& reduc
             lines.add("const bool " + high + " = (lane & " + number + "u) == 0 ? " + there + " : " + valid + "[r];");
             const std::vector<std::string> results = all.combine(lines, lower, upper);
             for (std::size_t i = 0; i < results.size(); ++i) {
-                lines.add(all.parts[i] + "[r] = " + low + " && " + high + " ? " + results[i] + " : " + low + " ? " + lower[i] +
-                          " : " + upper[i] + ";");
+                lines.add(all.parts[i] + "[r] = " + low + " && " + high + " ? " + results[i] + " : " + low + " ? " +
+                          lower[i] + " : " + upper[i] + ";");
             }
             lines.add(valid + "[r] = " + low + " || " + high + ";");
         }
@@ -135,7 +139,8 @@ void PhaseLowering::combine_warps(const Combination& all, const Layout& source, 
     std::vector<Touch> writes, reads;
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const std::uint32_t buffer = add_buffer("partial", types[i], warps * elements * 8);
-        placed_.buffers[buffer].bytes = warps * elements * (i < all.types.size() ? std::max(1, bit_width(all.types[i]) / 8) : 1);
+        placed_.buffers[buffer].bytes =
+            warps * elements * (i < all.types.size() ? std::max(1, bit_width(all.types[i]) / 8) : 1);
         shared.push_back(placed_.buffers[buffer].name);
         writes.push_back({Touch::Space::Shared, buffer, true});
         reads.push_back({Touch::Space::Shared, buffer, false});
@@ -145,7 +150,8 @@ void PhaseLowering::combine_warps(const Combination& all, const Layout& source, 
     std::string condition = first_copy(layout.repeated_lanes(), source.repeated_warps());
     const std::string inside = guard(write);
     if (!inside.empty()) condition += (condition.empty() ? "" : " && ") + inside;
-    const std::string mine = hoisted("int", "part", "(int)((" + digits_text(reduction.warps, warps_) + ") * " + std::to_string(elements) + "u)");
+    const std::string mine = hoisted(
+        "int", "part", "(int)((" + digits_text(reduction.warps, warps_) + ") * " + std::to_string(elements) + "u)");
     Lines lines;
     lines.open_unrolled("r", layout.registers());
     if (!condition.empty()) write.lines.open("if (" + condition + ")");
@@ -163,7 +169,8 @@ void PhaseLowering::combine_warps(const Combination& all, const Layout& source, 
     Lines result;
     result.open_unrolled("r", layout.registers());
     if (!there.empty()) read.lines.open("if (" + there + ")");
-    for (std::size_t i = 0; i < arrays.size(); ++i) read.lines.add(arrays[i] + "[r] = " + shared[i] + "[" + from + "];");
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        read.lines.add(arrays[i] + "[r] = " + shared[i] + "[" + from + "];");
     read.lines.open_unrolled("w", warps - 1);
     std::vector<std::string> values;
     const std::string place = "(w + 1) * " + std::to_string(elements) + (from == "0" ? "" : " + " + from);
@@ -188,7 +195,8 @@ void PhaseLowering::combine_warps(const Combination& all, const Layout& source, 
 }
 
 /// A result without the axis that was reduced, from a part that has it with length 1.
-void PhaseLowering::finish_reduction(ValueId value, const Layout& part_layout, const std::string& part, ScalarType type) {
+void PhaseLowering::finish_reduction(ValueId value, const Layout& part_layout, const std::string& part,
+                                     ScalarType type) {
     const auto text = [&](const std::string& index) {
         const std::string element = part + "[" + index + "]";
         return type == stored(value) ? element : conversion(OpKind::Convert, type, stored(value), element);
@@ -267,7 +275,8 @@ std::vector<std::string> PhaseLowering::combine(Lines& lines, const Op& op, cons
         const Op& step = kernel_[id];
         if (step.kind == OpKind::Constant || step.kind == OpKind::Yield) continue;
         if (!is_elementwise(step.kind)) {
-            refuse("`" + std::string(info(step.kind).mnemonic) + "` in the function of a reduce or scan is not lowered to GPUs yet");
+            refuse("`" + std::string(info(step.kind).mnemonic) +
+                   "` in the function of a reduce or scan is not lowered to GPUs yet");
         }
         std::vector<std::string> operands;
         for (const ValueId operand : step.operands) operands.push_back(scalar(operand));
@@ -278,7 +287,8 @@ std::vector<std::string> PhaseLowering::combine(Lines& lines, const Op& op, cons
     }
     std::vector<std::string> results;
     const std::vector<ValueId>& yielded = kernel_[block.ops.back()].operands;
-    for (std::size_t i = 0; i < yielded.size(); ++i) results.push_back(scalar_as(yielded[i], stored(block.arguments[i])));
+    for (std::size_t i = 0; i < yielded.size(); ++i)
+        results.push_back(scalar_as(yielded[i], stored(block.arguments[i])));
     for (const std::uint32_t value : made) overrides_.erase(value);
     for (const ValueId argument : block.arguments) overrides_.erase(argument.index);
     return results;
@@ -316,7 +326,8 @@ void PhaseLowering::lower_fold(const Op& op) {
     std::vector<std::string> values;
     for (std::size_t i = 0; i < op.operands.size(); ++i) {
         std::string value = element(loop, whole(op.operands[i], layout));
-        if (stored(op.operands[i]) != all.types[i]) value = "(" + std::string(gpu::c_type(all.types[i])) + ")(" + value + ")";
+        if (stored(op.operands[i]) != all.types[i])
+            value = "(" + std::string(gpu::c_type(all.types[i])) + ")(" + value + ")";
         values.push_back(value);
     }
     const std::string to = index_text(loop, targets_of(*reduction, layout.registers()));

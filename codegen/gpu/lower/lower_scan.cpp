@@ -1,6 +1,6 @@
-// Scans: each thread scans its run of consecutive elements, lanes exchange the totals of their runs (a Kogge-Stone scan),
-// warps leave theirs in shared memory, and each thread then combines what stands before its run with its elements. Elements
-// beyond the tile come last along the axis and cannot reach any inside.
+// Scans: each thread scans its run of consecutive elements, lanes exchange the totals of their runs (a Kogge-Stone
+// scan), warps leave theirs in shared memory, and each thread then combines what stands before its run with its
+// elements. Elements beyond the tile come last along the axis and cannot reach any inside.
 #include <algorithm>
 #include <bit>
 
@@ -24,9 +24,9 @@ void append(Lines& to, Lines from) {
 /// A scan under way.
 struct PhaseLowering::Scanning {
     const Op* op = nullptr;
-    Layout layout;                   ///< of the elements (see scan_layout)
+    Layout layout;                               ///< of the elements (see scan_layout)
     std::int64_t run = 1, lanes = 1, warps = 1;  ///< consecutive registers, lanes and warps along the axis
-    std::int64_t others = 1;         ///< runs of a thread
+    std::int64_t others = 1;                     ///< runs of a thread
     std::vector<std::string> types, elements, before, totals;
     std::string lane_place, warp_place;
 };
@@ -114,7 +114,8 @@ void PhaseLowering::scan_lanes(Scanning& scan) {
     }
     lines.open_unrolled("o", scan.others);
     for (std::size_t i = 0; i < scan.types.size(); ++i) {
-        lines.add(totals[i] + "[o] = " + scan.elements[i] + "[o * " + std::to_string(scan.run) + " + " + std::to_string(scan.run - 1) + "];");
+        lines.add(totals[i] + "[o] = " + scan.elements[i] + "[o * " + std::to_string(scan.run) + " + " +
+                  std::to_string(scan.run - 1) + "];");
     }
     for (std::int64_t distance = 1; distance < scan.lanes; distance *= 2) {
         std::vector<std::string> lower, own;
@@ -122,7 +123,8 @@ void PhaseLowering::scan_lanes(Scanning& scan) {
         for (std::size_t i = 0; i < scan.types.size(); ++i) {
             lower.push_back(fresh("lower"));
             own.push_back(totals[i] + "[o]");
-            lines.add("const " + scan.types[i] + " " + lower[i] + " = kiln_shuffle_up(" + own[i] + ", " + std::to_string(distance) + ");");
+            lines.add("const " + scan.types[i] + " " + lower[i] + " = kiln_shuffle_up(" + own[i] + ", " +
+                      std::to_string(distance) + ");");
         }
         const std::vector<std::string> combined = combine(lines, *scan.op, lower, own);
         lines.open("if (" + scan.lane_place + " >= " + std::to_string(distance) + ")");
@@ -168,8 +170,8 @@ void PhaseLowering::scan_warps(Scanning& scan) {
         lines.open_unrolled("o", scan.others);
         write.lines.open("if (" + condition + ")");
         for (std::size_t i = 0; i < shared.size(); ++i) {
-            write.lines.add(shared[i] + "[" + scan.warp_place + " * " + std::to_string(lines_of_tile) + (at == "0" ? "" : " + " + at) + "] = " +
-                            scan.totals[i] + "[o];");
+            write.lines.add(shared[i] + "[" + scan.warp_place + " * " + std::to_string(lines_of_tile) +
+                            (at == "0" ? "" : " + " + at) + "] = " + scan.totals[i] + "[o];");
         }
         write.lines.close();
         append(lines, std::move(write.lines));
@@ -190,8 +192,8 @@ void PhaseLowering::scan_warps(Scanning& scan) {
         std::vector<std::string> other;
         for (std::size_t i = 0; i < shared.size(); ++i) {
             other.push_back(fresh("other"));
-            loop.lines.add("const " + scan.types[i] + " " + other[i] + " = " + shared[i] + "[w * " + std::to_string(lines_of_tile) +
-                           (at == "0" ? "" : " + " + at) + "];");
+            loop.lines.add("const " + scan.types[i] + " " + other[i] + " = " + shared[i] + "[w * " +
+                           std::to_string(lines_of_tile) + (at == "0" ? "" : " + " + at) + "];");
         }
         loop.lines.open("if (has_before)");
         std::vector<std::string> own;

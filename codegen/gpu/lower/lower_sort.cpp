@@ -1,5 +1,5 @@
-// Sorts: a bitonic network over keys and places in shared memory. The place breaks ties, which makes the order total and the
-// sort stable; a line is padded to a power of two with places beyond its end, which sort behind everything.
+// Sorts: a bitonic network over keys and places in shared memory. The place breaks ties, which makes the order total
+// and the sort stable; a line is padded to a power of two with places beyond its end, which sort behind everything.
 // Bincount: bins in shared memory, counted by atomics.
 #include <bit>
 
@@ -62,9 +62,12 @@ void PhaseLowering::lower_sort(const Op& op) {
     write_shared(*scopes_.back().out, op.operands[0], strides, 0, keys, type, {});
     Lines fill;
     const std::string threads = std::to_string(placed_.threads), width = std::to_string(padded);
-    fill.open("for (int e = (int)kiln_thread(); e < " + std::to_string(lines_of_tile * padded) + "; e += " + threads + ")");
+    fill.open("for (int e = (int)kiln_thread(); e < " + std::to_string(lines_of_tile * padded) + "; e += " + threads +
+              ")");
     fill.add(places_name + "[e] = e % " + width + ";");
-    if (padded > length) fill.add("if (e % " + width + " >= " + std::to_string(length) + ") " + keys_name + "[e] = kiln_zero<" + key + ">();");
+    if (padded > length)
+        fill.add("if (e % " + width + " >= " + std::to_string(length) + ") " + keys_name + "[e] = kiln_zero<" + key +
+                 ">();");
     fill.close();
     // What fills up is no element that another thread writes: no barrier is needed before it.
     emit(std::move(fill), {{Touch::Space::Shared, places, true}});
@@ -80,12 +83,14 @@ void PhaseLowering::lower_sort(const Op& op) {
     }
 }
 
-void PhaseLowering::emit_network(const Op& op, std::uint32_t keys, std::uint32_t places, std::int64_t padded, std::int64_t count) {
+void PhaseLowering::emit_network(const Op& op, std::uint32_t keys, std::uint32_t places, std::int64_t padded,
+                                 std::int64_t count) {
     const std::string keys_name = placed_.buffers[keys].name, places_name = placed_.buffers[places].name;
     const std::string half = std::to_string(padded / 2), width = std::to_string(padded);
     const std::string key(gpu::c_type(stored(op.operands[0])));
     Lines step;
-    step.open("for (int e = (int)kiln_thread(); e < " + std::to_string(count * padded / 2) + "; e += " + std::to_string(placed_.threads) + ")");
+    step.open("for (int e = (int)kiln_thread(); e < " + std::to_string(count * padded / 2) +
+              "; e += " + std::to_string(placed_.threads) + ")");
     step.add("const int place = e % " + half + ";");
     step.add("const int low = e / " + half + " * " + width + " + place / distance * 2 * distance + place % distance;");
     step.add("const int high = low + distance;");
@@ -118,7 +123,8 @@ void PhaseLowering::lower_bincount(const Op& op) {
     const std::uint32_t buffer = add_buffer("bins", "unsigned", bins * 4);
     const std::string shared = placed_.buffers[buffer].name;
     Lines clear;
-    clear.open("for (int e = (int)kiln_thread(); e < " + std::to_string(bins) + "; e += " + std::to_string(placed_.threads) + ")");
+    clear.open("for (int e = (int)kiln_thread(); e < " + std::to_string(bins) +
+               "; e += " + std::to_string(placed_.threads) + ")");
     clear.add(shared + "[e] = 0;");
     clear.close();
     emit(std::move(clear), {{Touch::Space::Shared, buffer, true}});
@@ -127,7 +133,8 @@ void PhaseLowering::lower_bincount(const Op& op) {
     const std::string value = fresh("bin");
     loop.lines.add("const " + c_type(operand) + " " + value + " = " + element(loop, whole(operand, layout)) + ";");
     const bool narrow = bit_width(stored(operand)) <= 32;
-    std::string condition = narrow && is_signed(stored(operand)) ? "(unsigned)" + value + " < " : "(unsigned long long)" + value + " < ";
+    std::string condition =
+        narrow && is_signed(stored(operand)) ? "(unsigned)" + value + " < " : "(unsigned long long)" + value + " < ";
     condition += std::to_string(bins) + "u";
     const auto also = [&](const std::string& text) {
         if (!text.empty()) condition += " && " + text;
@@ -135,7 +142,7 @@ void PhaseLowering::lower_bincount(const Op& op) {
     also(first_copy(layout));
     also(guard(loop));
     if (op.operands.size() == 2) also(element(loop, whole(op.operands[1], layout)));
-    loop.lines.add("if (" + condition + ") kiln_atomic_add(&" + shared + "[" + value + "], 1u);");
+    loop.lines.add("if (" + condition + ") kiln_atomic_add_u32(&" + shared + "[" + value + "], 1u);");
     Lines lines;
     lines.open_unrolled("r", layout.registers());
     for (const std::string& line : loop.lines.take()) lines.add(line);

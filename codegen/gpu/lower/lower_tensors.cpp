@@ -32,19 +32,22 @@ void PhaseLowering::add_parameter(ValueId value) {
     text.data = local;
     const std::string pointer = pointer_type(value);
     placed_.prologue.push_back(pointer + " const " + local + " = " + parameter_slot(pointer, local) + ";");
-    const std::string integer = text.wide ? "long long" : "int";
-    const auto field = [&](const std::string& what, std::size_t axis, std::int64_t constant) {
+    const std::string size_type = text.wide ? "long long" : "int";
+    const auto field = [&](const std::string& type, const std::string& what, std::size_t axis, std::int64_t constant) {
         const std::string slot = local + "_" + what + std::to_string(axis);
         const std::string read = parameter_slot("long long", slot);
         if (constant >= 0) return std::to_string(constant);
-        placed_.prologue.push_back("const " + integer + " " + slot + " = " + (text.wide ? "" : "(int)") + read + ";");
+        placed_.prologue.push_back("const " + type + " " + slot + " = " + (type == "int" ? "(int)" : "") + read + ";");
         return slot;
     };
     for (std::size_t axis = 0; axis < type.shape.rank(); ++axis) {
-        text.sizes.push_back(field("size", axis, type.shape[axis] == kDynamic ? -1 : type.shape[axis]));
+        text.sizes.push_back(field(size_type, "size", axis, type.shape[axis] == kDynamic ? -1 : type.shape[axis]));
     }
+    // Strides are 64 bits wide also where offsets fit 32: compilers then step a pointer from register to register,
+    // where 32-bit offsets are extended one by one (gemm f32 64x64x32 on sm_80: 88 registers and 784 instructions, 128
+    // and 912).
     for (std::size_t axis = 0; axis < type.shape.rank(); ++axis) {
-        text.strides.push_back(field("stride", axis, static_cast<int>(axis) == known.unit_axis ? 1 : -1));
+        text.strides.push_back(field("long long", "stride", axis, static_cast<int>(axis) == known.unit_axis ? 1 : -1));
     }
     texts_[value.index] = std::move(text);
 }
@@ -71,16 +74,17 @@ void PhaseLowering::lower_view(const Op& op) {
         }
         const ValueId at = op.operands[operand++];
         if (axes[axis].kind == AxisKind::Index) {
-            const std::string index = "(" + integer + ")" + scalar(at);
+            const std::string index = "(long long)" + scalar(at);
             moved = sum_text(moved, product_text(index, from.strides[axis]));
             if (!tensors_.proves_inside(source, axis, at, 1)) {
-                outside += (outside.empty() ? "" : " && ") + inside_text(at, from.sizes[axis]);
+                outside += (outside.empty() ? "" : " && ") + inside_text(at, from.sizes[axis], from.wide);
             }
             continue;
         }
         const ValueId end = op.operands[operand++];
         const std::string lower = fresh("lower"), size = fresh("length");
-        lines.add("const " + integer + " " + lower + " = kiln_clamp((long long)" + scalar(at) + ", 0, " + from.sizes[axis] + ");");
+        lines.add("const " + integer + " " + lower + " = kiln_clamp((long long)" + scalar(at) + ", 0, " +
+                  from.sizes[axis] + ");");
         lines.add("const " + integer + " " + size + " = kiln_clamp((long long)" + scalar(end) + ", " + lower + ", " +
                   from.sizes[axis] + ") - " + lower + ";");
         moved = sum_text(moved, product_text(lower, from.strides[axis]));
@@ -92,7 +96,7 @@ void PhaseLowering::lower_view(const Op& op) {
         view.skip = from.skip;
         if (!moved.empty()) {
             view.skip = fresh("skip");
-            lines.add("const " + integer + " " + view.skip + " = " + sum_text(from.skip, moved) + ";");
+            lines.add("const long long " + view.skip + " = " + sum_text(from.skip, moved) + ";");
         }
     } else if (!moved.empty()) {
         view.data = local;
@@ -116,16 +120,16 @@ void PhaseLowering::lower_view(const Op& op) {
     emit(std::move(lines));
 }
 
-std::string PhaseLowering::inside_text(ValueId index, const std::string& size) {
-    if (bit_width(stored(index)) <= 32 && stored(index) != ScalarType::U32) {
-        return "(unsigned)" + scalar(index) + " < (unsigned)" + size;
-    }
-    return "(unsigned long long)" + scalar(index) + " < (unsigned long long)" + size;
+std::string PhaseLowering::inside_text(ValueId index, const std::string& size, bool wide) {
+    const bool narrow = !wide && bit_width(stored(index)) <= 32 && stored(index) != ScalarType::U32;
+    const std::string unsigned_type = narrow ? "(unsigned)" : "(unsigned long long)";
+    return unsigned_type + scalar(index) + " < " + unsigned_type + size;
 }
 
 Touch PhaseLowering::touch(const Op& op, bool writes) const {
     Touch touch{Touch::Space::Global, tensors_[op.operands[0]].root.index, writes};
-    const bool scalar = op.kind == OpKind::Store && kernel_.type(op.operands[op.operands.size() - (access_of(op).masked ? 2 : 1)]).is_scalar();
+    const bool scalar = op.kind == OpKind::Store &&
+                        kernel_.type(op.operands[op.operands.size() - (access_of(op).masked ? 2 : 1)]).is_scalar();
     touch.by_one_thread = scalar;
     touch.disjoint = writes && is_disjoint(op);
     return touch;
@@ -136,7 +140,6 @@ PhaseLowering::Access PhaseLowering::plan_access(const Op& op, const Layout& lay
     Access access{&op, tensor(op.operands[0]), layout};
     const auto& axes = access_of(op).axes;
     access.four_bits = bit_width(kernel_.type(op.operands[0]).element) < 8;
-    access.wide = access.tensor.wide;
     std::size_t tile_axis = 0;
     bool gathers = false;
     for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -150,9 +153,6 @@ PhaseLowering::Access PhaseLowering::plan_access(const Op& op, const Layout& lay
         if (axes[i].kind != AxisKind::Gather) {
             axis.proven = tensors_.proves_inside(op.operands[0], i, value, std::max<std::int64_t>(1, axes[i].length));
         }
-        // Offsets of 32 bits hold for elements inside; the thread's part alone does, too, if no start is negative.
-        const bool small = stored(value) == ScalarType::I32 && facts_[value].lo >= 0;
-        if (axes[i].kind == AxisKind::Slice && !small) access.wide = true;
         access.axes.push_back(axis);
     }
     add_base(access, lines);
@@ -161,31 +161,34 @@ PhaseLowering::Access PhaseLowering::plan_access(const Op& op, const Layout& lay
 
 /// The pointer to the thread's part of the access, and for each slice the index of its first element.
 void PhaseLowering::add_base(Access& access, Lines& lines) {
-    const std::string integer = access.wide ? "long long" : "int";
     std::string moved;
     for (AccessAxis& axis : access.axes) {
         if (axis.kind == AxisKind::Gather) continue;
         const std::string& stride = access.tensor.strides[axis.tensor_axis];
         std::string index = scalar(axis.value);
-        const bool narrow = stored(axis.value) == ScalarType::I32;
+        // Where a size may exceed 32 bits, so may an index, even if its start does not.
+        const bool narrow = stored(axis.value) == ScalarType::I32 && !access.tensor.wide;
         if (axis.kind == AxisKind::Slice) {
             const std::string at = thread_coordinate(access.layout, axis.tile_axis);
             // Unsigned, so that no sum overflows: what is negative becomes large, and outside.
             axis.counter = narrow ? "unsigned" : "unsigned long long";
             axis.first = fresh("first");
-            lines.add("const " + axis.counter + " " + axis.first + " = " + sum_text(index == "0" ? "" : "(" + axis.counter + ")" + index,
-                      at.empty() ? "" : (narrow ? at : "(unsigned long long)" + at)) + ";");
-            index = narrow && access.wide ? "(int)" + axis.first : axis.first;
+            lines.add("const " + axis.counter + " " + axis.first + " = " +
+                      sum_text(index == "0" ? "" : "(" + axis.counter + ")" + index,
+                               at.empty() ? "" : (narrow ? at : "(unsigned long long)" + at)) +
+                      ";");
+            index = (narrow ? "(int)" : "(long long)") + axis.first;
         }
         if (index == "0") continue;
-        moved = sum_text(moved, product_text("(" + integer + ")" + index, stride));
+        moved = sum_text(moved, product_text(index, stride));
     }
     access.base = fresh("base");
     if (access.four_bits) {  // an index, since a pointer has no half bytes
-        lines.add("const " + integer + " " + access.base + " = " + sum_text(access.tensor.skip, moved) + ";");
+        lines.add("const long long " + access.base + " = " + sum_text(access.tensor.skip, moved) + ";");
         return;
     }
-    lines.add(pointer_type(access.op->operands[0]) + " const " + access.base + " = " + sum_text(access.tensor.data, moved.empty() ? "" : "(" + moved + ")") + ";");
+    lines.add(pointer_type(access.op->operands[0]) + " const " + access.base + " = " +
+              sum_text(access.tensor.data, moved.empty() ? "" : "(" + moved + ")") + ";");
 }
 
 /// Index tiles of a gather, as locals of the loop.
@@ -205,9 +208,10 @@ std::string PhaseLowering::address(Loop& loop, Access& access) {
     for (const AccessAxis& axis : access.axes) {
         const std::string& stride = access.tensor.strides[axis.tensor_axis];
         if (axis.kind == AxisKind::Slice) {
-            moved = sum_text(moved, product_text(table(loop, register_coordinates(access.layout, axis.tile_axis)), stride));
+            moved =
+                sum_text(moved, product_text(table(loop, register_coordinates(access.layout, axis.tile_axis)), stride));
         } else if (axis.kind == AxisKind::Gather) {
-            moved = sum_text(moved, product_text(std::string(access.wide ? "(long long)" : "(int)") + axis.index, stride));
+            moved = sum_text(moved, product_text("(long long)" + axis.index, stride));
         }
     }
     return moved.empty() ? "0" : moved;
@@ -223,20 +227,17 @@ std::string PhaseLowering::inside(Loop& loop, Access& access, bool edges) {
             const ScalarType type = stored(axis.value);
             const bool narrow = bit_width(type) <= 32 && type != ScalarType::U32;
             const std::string integer = narrow && !access.tensor.wide ? "unsigned" : "unsigned long long";
-            also("(" + integer + ")" + (integer == "unsigned" ? "" : "(long long)") + axis.index + " < (" + integer + ")" + size);
+            also("(" + integer + ")" + (integer == "unsigned" ? "" : "(long long)") + axis.index + " < (" + integer +
+                 ")" + size);
         }
         if (!edges || axis.proven || axis.kind == AxisKind::Gather) continue;
         if (axis.kind == AxisKind::Index) {
-            also(inside_text(axis.value, size));
+            also(inside_text(axis.value, size, access.tensor.wide));
             continue;
         }
-        // A 64-bit size needs a 64-bit comparison, and a negative 32-bit start its sign.
-        std::string first = axis.first, counter = axis.counter;
-        if (access.tensor.wide && counter == "unsigned") {
-            counter = "unsigned long long";
-            first = "(unsigned long long)(int)" + first;
-        }
-        also(sum_text(first, table(loop, register_coordinates(access.layout, axis.tile_axis))) + " < (" + counter + ")" + size);
+        const std::string index =
+            sum_text(axis.first, table(loop, register_coordinates(access.layout, axis.tile_axis)));
+        also(index + " < (" + axis.counter + ")" + size);
     }
     return text;
 }
@@ -249,7 +250,7 @@ std::string PhaseLowering::whole_inside(const Access& access) {
         if (axis.kind == AxisKind::Gather || axis.proven) continue;
         const std::string& size = access.tensor.sizes[axis.tensor_axis];
         if (axis.kind == AxisKind::Index) {
-            also(inside_text(axis.value, size));
+            also(inside_text(axis.value, size, access.tensor.wide));
             continue;
         }
         const bool narrow = stored(axis.value) == ScalarType::I32 && !access.tensor.wide;

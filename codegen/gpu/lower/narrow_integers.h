@@ -1,5 +1,5 @@
-// Which `int` values (64 bits in the language) are kept in 32 bits: those that ir::Facts proves to fit. An op all of whose
-// 64-bit operands and results are narrow is computed in 32 bits, where that gives the same value.
+// Which `int` values (64 bits in the language) are kept in 32 bits: those that ir::Facts proves to fit. An op all of
+// whose 64-bit operands and results are narrow is computed in 32 bits, where that gives the same value.
 #pragma once
 
 #include <vector>

@@ -239,9 +239,13 @@ void PhaseLowering::emit_barrier() {
     emit(std::move(statement));
 }
 
-void PhaseLowering::refuse(const std::string& message) const { throw Refused{{message, span_}}; }
+void PhaseLowering::refuse(const std::string& message) const {
+    throw Refused{{message, span_}};
+}
 
-std::string PhaseLowering::fresh(const std::string& hint) { return stem(hint) + "_" + std::to_string(counter_++); }
+std::string PhaseLowering::fresh(const std::string& hint) {
+    return stem(hint) + "_" + std::to_string(counter_++);
+}
 
 const std::string& PhaseLowering::name(ValueId value) {
     std::string& text = names_[value.index];
@@ -281,7 +285,8 @@ std::string PhaseLowering::scalar(ValueId value) {
     const auto found = overrides_.find(value.index);
     if (found != overrides_.end()) return found->second;
     if (const std::optional<Scalar> constant = kernel_.constant(value)) {
-        return literal(stored(value) == ScalarType::I32 ? Scalar::integer(ScalarType::I32, constant->as_int64()) : *constant);
+        return literal(stored(value) == ScalarType::I32 ? Scalar::integer(ScalarType::I32, constant->as_int64())
+                                                        : *constant);
     }
     const Op* op = kernel_.definition(value);
     const bool of_host = op != nullptr && op->parent == kernel_.host;
@@ -290,7 +295,8 @@ std::string PhaseLowering::scalar(ValueId value) {
         const std::string& size = tensor(op->operands[0]).sizes[attribute<AxisAttribute>(*op).axis];
         return stored(value) == ScalarType::I64 ? "(long long)(" + size + ")" : size;
     }
-    if (op != nullptr && op->kind == OpKind::Reshape && kernel_.type(op->operands[0]).is_scalar()) return scalar(op->operands[0]);
+    if (op != nullptr && op->kind == OpKind::Reshape && kernel_.type(op->operands[0]).is_scalar())
+        return scalar(op->operands[0]);
     return name(value);
 }
 
@@ -312,7 +318,8 @@ std::string PhaseLowering::conversion_text(const Op& op, const std::string& oper
     const ValueId from = op.operands[0];
     if (op.kind != OpKind::Bitcast) return conversion(op.kind, stored(from), stored(op.result()), operand);
     const ScalarType wide_from = kernel_.type(from).element, wide_to = kernel_.type(op.result()).element;
-    std::string text = stored(from) == wide_from ? operand : conversion(OpKind::Convert, stored(from), wide_from, operand);
+    std::string text =
+        stored(from) == wide_from ? operand : conversion(OpKind::Convert, stored(from), wide_from, operand);
     text = conversion(OpKind::Bitcast, wide_from, wide_to, text);
     return stored(op.result()) == wide_to ? text : conversion(OpKind::Convert, wide_to, stored(op.result()), text);
 }
@@ -372,7 +379,9 @@ void PhaseLowering::assign(Lines& lines, const std::string& target, ValueId targ
 /// All at once: a source may be another's target.
 void PhaseLowering::assign_all(const std::vector<ValueId>& targets, std::span<const ValueId> sources) {
     flush();
-    const auto is_target = [&](ValueId value) { return std::find(targets.begin(), targets.end(), value) != targets.end(); };
+    const auto is_target = [&](ValueId value) {
+        return std::find(targets.begin(), targets.end(), value) != targets.end();
+    };
     Lines lines, later;
     for (std::size_t i = 0; i < targets.size(); ++i) {
         if (targets[i] == sources[i]) continue;
@@ -382,7 +391,8 @@ void PhaseLowering::assign_all(const std::vector<ValueId>& targets, std::span<co
         // Via a variable of its own, before anything is assigned.
         const std::string via = fresh("next");
         const bool is_scalar = kernel_.type(targets[i]).is_scalar();
-        lines.add((is_scalar ? c_type(targets[i]) + " " + via : array(stored(targets[i]), via, layouts_[targets[i]])) + ";");
+        lines.add((is_scalar ? c_type(targets[i]) + " " + via : array(stored(targets[i]), via, layouts_[targets[i]])) +
+                  ";");
         assign(lines, via, targets[i], sources[i]);
         if (is_scalar) {
             later.add(name(targets[i]) + " = " + via + ";");
@@ -421,21 +431,24 @@ void PhaseLowering::lower_for(const Op& op) {
     const std::string trips = fresh("trips"), trip = fresh("trip");
     const std::string counter = narrow ? "unsigned" : "unsigned long long";
     Lines lines;
-    lines.add("const " + counter + " " + trips + " = kiln_trips_" + (narrow ? "32" : "64") + "(" + lower + ", " + scalar_as(op.operands[1], type) + ", " +
-              step + ");");
+    lines.add("const " + counter + " " + trips + " = kiln_trips_" + (narrow ? "32" : "64") + "(" + lower + ", " +
+              scalar_as(op.operands[1], type) + ", " + step + ");");
     emit(std::move(lines));
     Statement loop;
     loop.kind = Statement::Kind::Loop;
     loop.head = "for (" + counter + " " + trip + " = 0; " + trip + " < " + trips + "; ++" + trip + ")";
-    walk(op.blocks[0], loop.body, true, [&] {
-        std::string text = "(" + std::string(gpu::c_type(type)) + ")" + trip;
-        if (!is_constant(op.operands[2], 1)) text += " * " + step;
-        if (!is_constant(op.operands[0], 0)) text = lower + " + " + text;
-        if (stored(index) != type) text = "(" + c_type(index) + ")(" + text + ")";
-        Lines head;
-        head.add("const " + c_type(index) + " " + name(index) + " = " + text + ";");
-        emit(std::move(head));
-    }, [&] { assign_all(carried, kernel_[body.ops.back()].operands); });
+    walk(
+        op.blocks[0], loop.body, true,
+        [&] {
+            std::string text = "(" + std::string(gpu::c_type(type)) + ")" + trip;
+            if (!is_constant(op.operands[2], 1)) text += " * " + step;
+            if (!is_constant(op.operands[0], 0)) text = lower + " + " + text;
+            if (stored(index) != type) text = "(" + c_type(index) + ")(" + text + ")";
+            Lines head;
+            head.add("const " + c_type(index) + " " + name(index) + " = " + text + ";");
+            emit(std::move(head));
+        },
+        [&] { assign_all(carried, kernel_[body.ops.back()].operands); });
     emit(std::move(loop));
     for (const ValueId result : op.results) depth_of_[result.index] = scopes_.size() - 1;
 }

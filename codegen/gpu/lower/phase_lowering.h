@@ -74,7 +74,7 @@ private:
     struct TensorText {
         std::string data;
         std::vector<std::string> sizes, strides;
-        bool wide = true;  ///< 64-bit offsets
+        bool wide = true;  ///< sizes may exceed 32 bits
         std::string skip;  ///< 4-bit elements: of `data` to the first, since a pointer has no half bytes
     };
     /// A loop over the registers of a layout, under construction.
@@ -180,7 +180,7 @@ private:
     Access plan_access(const ir::Op& op, const Layout& layout, Lines& lines);
     void add_base(Access& access, Lines& lines);
     std::string whole_inside(const Access& access);
-    std::string inside_text(ir::ValueId index, const std::string& size);
+    std::string inside_text(ir::ValueId index, const std::string& size, bool wide);
     std::string address(Loop& loop, Access& access);
     std::string inside(Loop& loop, Access& access, bool edges);
     void read_indices(Loop& loop, Access& access);
@@ -203,10 +203,11 @@ private:
     struct Combination;
     void lower_reduce(const ir::Op& op);
     void lower_fold(const ir::Op& op);
-    void combine_into(Lines& lines, const Combination& all, const std::string& to, const std::vector<std::string>& values,
-                      bool values_first);
+    void combine_into(Lines& lines, const Combination& all, const std::string& to,
+                      const std::vector<std::string>& values, bool values_first);
     void combine_lanes(const Combination& all, const Reduction& reduction, const std::string& valid);
-    void combine_warps(const Combination& all, const Layout& source, const Reduction& reduction, const std::string& valid);
+    void combine_warps(const Combination& all, const Layout& source, const Reduction& reduction,
+                       const std::string& valid);
     void finish_reduction(ir::ValueId value, const Layout& part_layout, const std::string& part, ir::ScalarType type);
     std::vector<std::string> combine(Lines& lines, const ir::Op& op, const std::vector<std::string>& first,
                                      const std::vector<std::string>& second);
@@ -217,8 +218,8 @@ private:
         std::string name;
         ir::ScalarType type = ir::ScalarType::F32;
         std::uint32_t buffer = 0;
-        std::int64_t pitch = 0;  ///< elements from row to row
-        int unit = 1;            ///< elements read at once
+        std::int64_t pitch = 0;    ///< elements from row to row
+        int unit = 1;              ///< elements read at once
         bool along_depth = false;  ///< rows of the operand in memory lie along the contraction
     };
     /// What a thread holds: rows, vectors of columns, and elements of the contraction taken at once.
@@ -229,11 +230,12 @@ private:
     };
     void lower_product(const ir::Op& op);
     ProductOperand stage_operand(ir::ValueId value, int unit, bool padded, const Window& window);
-    std::string product_place(Loop& loop, const Layout& layout, std::size_t axis, const std::vector<std::int64_t>& values,
-                              std::int64_t unit);
+    std::string product_place(Loop& loop, const Layout& layout, std::size_t axis,
+                              const std::vector<std::int64_t>& values, std::int64_t unit);
     void read_columns(Lines& lines, const ir::Op& op, const ProductOperand& b, const ProductBlock& block);
     void read_columns_along_depth(Lines& lines, const ir::Op& op, const ProductOperand& b, const ProductBlock& block);
-    void multiply(Lines& lines, const ir::Op& op, const ProductOperand& a, const ProductOperand& b, const ProductBlock& block);
+    void multiply(Lines& lines, const ir::Op& op, const ProductOperand& a, const ProductOperand& b,
+                  const ProductBlock& block);
 
     // lower_scan.cpp, lower_sort.cpp
     struct Scanning;
@@ -246,7 +248,8 @@ private:
                          const std::vector<std::string>& values);
     void lower_sort(const ir::Op& op);
     void add_order(Lines& lines, const ir::Op& op, const std::string& name, std::int64_t length);
-    void emit_network(const ir::Op& op, std::uint32_t keys, std::uint32_t places, std::int64_t padded, std::int64_t count);
+    void emit_network(const ir::Op& op, std::uint32_t keys, std::uint32_t places, std::int64_t padded,
+                      std::int64_t count);
     void lower_bincount(const ir::Op& op);
 
     const ir::Kernel& kernel_;

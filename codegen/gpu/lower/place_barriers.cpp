@@ -79,8 +79,8 @@ private:
         left_ = outer;
     }
 
-    /// Whether a loop's body needs fewer barriers if one stands before the loop: what came before it is then ordered once
-    /// and not in each iteration.
+    /// Whether a loop's body needs fewer barriers if one stands before the loop: what came before it is then ordered
+    /// once and not in each iteration.
     bool saves_barriers(const Statement& loop, const Pending& pending) const {
         if (loop.kind != Statement::Kind::Loop || pending.empty()) return false;
         return barriers_in(loop, {}) < barriers_in(loop, pending);

@@ -4,8 +4,8 @@
 // block), together with what the passes behind the lowering must know: which memory it touches, so that barriers can be
 // placed and shared memory can be reused, and whether all threads run it together.
 //
-// Shared memory is seen as *buffers*. A buffer gets its offset late, when it is known which of them live at one time; text
-// names it by its own C name, which the writer declares.
+// Shared memory is seen as *buffers*. A buffer gets its offset late, when it is known which of them live at one time;
+// text names it by its own C name, which the writer declares.
 #pragma once
 
 #include <cstdint>

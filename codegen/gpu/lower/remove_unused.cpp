@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace kiln::codegen::gpu {
@@ -13,32 +14,19 @@ bool is_name_character(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-class Names {
-public:
-    void add(std::string_view text) {
-        for (std::size_t at = 0; at < text.size();) {
-            std::size_t end = at;
-            while (end < text.size() && is_name_character(text[end])) ++end;
-            if (end > at) names_.insert(std::string(text.substr(at, end - at)));
-            at = end + 1;
-        }
+template <class Visit>
+void for_each_name(std::string_view text, const Visit& visit) {
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = at;
+        while (end < text.size() && is_name_character(text[end])) ++end;
+        if (end > at) visit(text.substr(at, end - at));
+        at = end + 1;
     }
-    void add(const Statements& statements) {
-        for (const Statement& statement : statements) {
-            add(statement.head);
-            for (const std::string& line : statement.lines) add(line);
-            add(statement.body);
-            add(statement.otherwise);
-        }
-    }
-    bool contains(std::string_view name) const { return names_.contains(name); }
+}
 
-private:
-    std::set<std::string, std::less<>> names_;
-};
-
-/// The name that a declaration `type name = value;` declares; empty for other lines.
+/// The name that a declaration `const type name = value;` declares; empty for other lines.
 std::string_view declared(std::string_view line) {
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     const std::size_t equals = line.find(" = ");
     if (!line.starts_with("const ") || equals == std::string_view::npos) return {};
     std::size_t begin = equals;
@@ -46,23 +34,65 @@ std::string_view declared(std::string_view line) {
     return line.substr(begin, equals - begin);
 }
 
+/// How often each name occurs. Declarations are removed from the last to the first, since one may be the only use of
+/// what another above it declares.
+class Unused {
+public:
+    explicit Unused(PlacedPhase& phase) : phase_(phase) {
+        count(phase.prologue, 1);
+        count(phase.body);
+    }
+
+    void remove() {
+        remove(phase_.body);
+        remove(phase_.prologue);
+        std::erase_if(phase_.buffers, [&](const Buffer& buffer) { return !uses_.contains(buffer.name); });
+    }
+
+private:
+    void count(const std::vector<std::string>& lines, int step) {
+        for (const std::string& line : lines) count(line, step);
+    }
+    void count(std::string_view text, int step) {
+        for_each_name(text, [&](std::string_view name) { uses_[std::string(name)] += step; });
+    }
+    void count(const Statements& statements) {
+        for (const Statement& statement : statements) {
+            count(statement.head, 1);
+            count(statement.lines, 1);
+            count(statement.body);
+            count(statement.otherwise);
+        }
+    }
+
+    void remove(Statements& statements) {
+        for (auto statement = statements.rbegin(); statement != statements.rend(); ++statement) {
+            remove(statement->otherwise);
+            remove(statement->body);
+            remove(statement->lines);
+        }
+    }
+    void remove(std::vector<std::string>& lines) {
+        for (std::size_t i = lines.size(); i-- > 0;) {
+            const std::string_view name = declared(lines[i]);
+            if (name.empty()) continue;
+            // A slot of the parameter may have the name of the constant that holds it.
+            int own = 0;
+            for_each_name(lines[i], [&](std::string_view other) { own += other == name ? 1 : 0; });
+            if (uses_[std::string(name)] > own) continue;
+            count(lines[i], -1);
+            lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    }
+
+    PlacedPhase& phase_;
+    std::map<std::string, int> uses_;
+};
+
 }  // namespace
 
 void remove_unused(PlacedPhase& phase) {
-    Names used;
-    used.add(phase.body);
-    // From the last to the first: what is kept uses what stands above it.
-    std::vector<std::string> kept;
-    for (auto line = phase.prologue.rbegin(); line != phase.prologue.rend(); ++line) {
-        const std::string_view name = declared(*line);
-        if (!name.empty() && !used.contains(name)) continue;
-        const std::size_t value = line->find(" = ");
-        used.add(std::string_view(*line).substr(value == std::string::npos ? 0 : value));
-        kept.push_back(*line);
-    }
-    std::reverse(kept.begin(), kept.end());
-    phase.prologue = std::move(kept);
-    std::erase_if(phase.buffers, [&](const Buffer& buffer) { return !used.contains(buffer.name); });
+    Unused(phase).remove();
 }
 
 }  // namespace kiln::codegen::gpu

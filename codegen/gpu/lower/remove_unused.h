@@ -1,5 +1,5 @@
-// Drops declarations at the top of a phase that nothing uses: sizes, strides and coordinates are declared as soon as an
-// access might need them. Compilers would only warn, but people read the text.
+// Drops constants that nothing uses: sizes, strides and coordinates are declared as soon as an access might need them.
+// Compilers would only warn, but people read the text.
 #pragma once
 
 #include "codegen/gpu/lower/placed.h"

@@ -6,7 +6,8 @@ namespace kiln::codegen::gpu {
 
 using namespace ir;
 
-TensorFacts::TensorFacts(const Kernel& kernel, const Facts& facts, const Phase& phase) : kernel_(kernel), facts_(facts) {
+TensorFacts::TensorFacts(const Kernel& kernel, const Facts& facts, const Phase& phase)
+    : kernel_(kernel), facts_(facts) {
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
         const Parameter& parameter = kernel.parameters[i];
         if (parameter.present && kernel.type(parameter.value).is_tensor()) {
@@ -27,7 +28,8 @@ TensorFacts::TensorFacts(const Kernel& kernel, const Facts& facts, const Phase& 
 
 TensorKnowledge TensorFacts::of_parameter(std::size_t index) const {
     const Parameter& parameter = kernel_.parameters[index];
-    TensorKnowledge known{parameter.value, parameter.facts.unit_axis, parameter.facts.alignment, kernel_.fits_32_bits, {}};
+    TensorKnowledge known{
+        parameter.value, parameter.facts.unit_axis, parameter.facts.alignment, kernel_.fits_32_bits, {}};
     known.extents.resize(kernel_.type(parameter.value).shape.rank());
     for (const SizeBinding& size : kernel_.sizes) {
         if (size.parameter == index && size.scale == 1 && size.offset == 0) known.extents[size.axis] = size.value;
@@ -113,8 +115,9 @@ bool TensorFacts::proves_inside(ValueId tensor, std::size_t axis, ValueId start,
     const Fact& first = facts_[start];
     if (first.lo < 0) return false;
     const std::int64_t extent = kernel_.type(tensor).shape[axis];
-    if (extent != kDynamic) return first.hi <= extent - length || (first.hi < extent && extent % length == 0 &&
-                                                                 first.divisor % length == 0);
+    if (extent != kDynamic)
+        return first.hi <= extent - length ||
+               (first.hi < extent && extent % length == 0 && first.divisor % length == 0);
     const ValueId value = known_.at(tensor.index).extents[axis];
     return value.valid() && stays_below(start, length, value);
 }

@@ -1,5 +1,5 @@
-// What is known at compile time about each tensor and view of a phase: the memory behind it, its unit axis, alignment, and
-// the values that are its extents.
+// What is known at compile time about each tensor and view of a phase: the memory behind it, its unit axis, alignment,
+// and the values that are its extents.
 #pragma once
 
 #include <map>
@@ -13,10 +13,10 @@ namespace kiln::codegen::gpu {
 inline constexpr std::uint32_t kScratchAlignment = 16;
 
 struct TensorKnowledge {
-    ir::ValueId root;             ///< the parameter or scratch tensor whose memory it is
-    int unit_axis = -1;           ///< the axis whose stride is 1, or -1 if none is known
-    std::int64_t alignment = 1;   ///< bytes that divide its address and the strides of the other axes
-    bool fits_32_bits = false;    ///< offsets of elements inside, in bytes, are below 2^31
+    ir::ValueId root;                  ///< the parameter or scratch tensor whose memory it is
+    int unit_axis = -1;                ///< the axis whose stride is 1, or -1 if none is known
+    std::int64_t alignment = 1;        ///< bytes that divide its address and the strides of the other axes
+    bool fits_32_bits = false;         ///< offsets of elements inside, in bytes, are below 2^31
     std::vector<ir::ValueId> extents;  ///< an i64 value equal to each extent; invalid where none is known
 };
 

@@ -118,7 +118,6 @@ Reach resolve(const Kernel& kernel, const TileValues& values, Reach reach) {
     return reach;
 }
 
-
 std::size_t gather_axis(const AccessAttribute& access) {
     std::size_t axis = 0;
     for (const AxisAccess& entry : access.axes) {

@@ -1,10 +1,12 @@
 // How each tile value of a phase exists in the generated code, and what a read of one comes down to.
 //
 //   Kept   in registers, in one layout (see assign_layouts.h)
-//   Free   nowhere: a cheap function of scalars and of the element's coordinates, written out wherever it is used. Index
+//   Free   nowhere: a cheap function of scalars and of the element's coordinates, written out wherever it is used.
+//   Index
 //          arithmetic and the masks made of it are free, so that they never move between layouts
 //   View   nowhere: other coordinates of another tile's registers (broadcast, permute, reshape)
-//   Part   elements of other tiles under other coordinates, which change threads: read through shared memory where it is
+//   Part   elements of other tiles under other coordinates, which change threads: read through shared memory where it
+//   is
 //          used (extract, join, and a reshape that is no view)
 #pragma once
 
@@ -47,9 +49,8 @@ std::optional<Reach> below(const ir::Kernel& kernel, const Reach& view);
 /// All steps.
 Reach resolve(const ir::Kernel& kernel, const TileValues& values, Reach reach);
 
-
-/// The part of an access's layout along the axes of its index tiles: which register of `index` each step needs. None where
-/// parts of a mixed axis disagree.
+/// The part of an access's layout along the axes of its index tiles: which register of `index` each step needs. None
+/// where parts of a mixed axis disagree.
 std::optional<Reach> gather_layout(const ir::Kernel& kernel, const ir::Op& op, const Layout& layout, ir::ValueId index);
 
 /// The axis of an access's tile at which the axes of its index tiles begin.

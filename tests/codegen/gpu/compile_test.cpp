@@ -47,7 +47,8 @@ void check_cuda(const std::vector<LibraryCase>& cases, const std::string& target
         CAPTURE(label(test));
         const Compiled compiled = Nvrtc::get().compile(source_of(test, target), target, {"--ptxas-options=-v"});
         REQUIRE_MESSAGE(compiled.succeeded, compiled.log);
-        CHECK_MESSAGE(compiled.log.find("bytes spill") != std::string::npos, "the log does not speak of spills: " << compiled.log);
+        CHECK_MESSAGE(compiled.log.find("bytes spill") != std::string::npos,
+                      "the log does not speak of spills: " << compiled.log);
         CHECK_MESSAGE(!std::regex_search(compiled.log, spills), compiled.log);
         CHECK_MESSAGE(compiled.log.find("warning") == std::string::npos, compiled.log);
     }
@@ -70,8 +71,8 @@ void check_hip(const std::vector<LibraryCase>& cases, const std::string& target)
         CAPTURE(label(test));
         std::ofstream(stem + ".hip") << source_of(test, target);
         const std::string command = program + " -x hip --offload-arch=" + target +
-                                    " -nogpulib -nogpuinc --cuda-device-only -O3 -ffp-contract=off -Werror -S " + stem + ".hip -o " + stem +
-                                    ".s > " + stem + ".log 2>&1";
+                                    " -nogpulib -nogpuinc --cuda-device-only -O3 -ffp-contract=off -Werror -S " + stem +
+                                    ".hip -o " + stem + ".s > " + stem + ".log 2>&1";
         const int status = std::system(command.c_str());
         const auto text = [](const std::string& path) {
             std::ifstream file(path);
@@ -87,19 +88,24 @@ void check_hip(const std::vector<LibraryCase>& cases, const std::string& target)
 }
 
 /// One of each kind: copies, reductions, products, scans, sorts, atomics.
-const std::vector<std::string> kFew = {"vector_add", "softmax_long", "gemm", "prefix_sum", "row_topk", "histogram", "attention"};
+const std::vector<std::string> kFew = {"vector_add", "softmax_long", "gemm",     "prefix_sum",
+                                       "row_topk",   "histogram",    "attention"};
 
 }  // namespace
 
 TEST_SUITE("unit") {
-    TEST_CASE("gpu: a few kernels compile with NVRTC for sm_80 without spills or warnings") { check_cuda(cases_of(kFew), "sm_80"); }
+    TEST_CASE("gpu: a few kernels compile with NVRTC for sm_80 without spills or warnings") {
+        check_cuda(cases_of(kFew), "sm_80");
+    }
     TEST_CASE("gpu: a few kernels compile with clang for gfx90a without spills or flat accesses") {
         check_hip(cases_of(kFew), "gfx90a");
     }
     TEST_CASE("gpu: every kernel of the library compiles with NVRTC for every NVIDIA target" * doctest::skip()) {
-        for (const char* target : {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a"}) check_cuda(cases_of({}), target);
+        for (const char* target : {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a"})
+            check_cuda(cases_of({}), target);
     }
     TEST_CASE("gpu: every kernel of the library compiles with clang for every AMD target" * doctest::skip()) {
-        for (const char* target : {"gfx90a", "gfx942", "gfx950", "gfx1250", "gfx1100", "gfx1201"}) check_hip(cases_of({}), target);
+        for (const char* target : {"gfx90a", "gfx942", "gfx950", "gfx1250", "gfx1100", "gfx1201"})
+            check_hip(cases_of({}), target);
     }
 }

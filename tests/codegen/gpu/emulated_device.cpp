@@ -36,7 +36,8 @@ Nvrtc::Nvrtc() {
     std::_Exit(77);
 }
 
-Compiled Nvrtc::compile(const std::string& text, const std::string& architecture, std::vector<std::string> options) const {
+Compiled Nvrtc::compile(const std::string& text, const std::string& architecture,
+                        std::vector<std::string> options) const {
     using Program = void*;
     options.push_back("--gpu-architecture=" + architecture);
     options.push_back("-fmad=false");
@@ -44,8 +45,10 @@ Compiled Nvrtc::compile(const std::string& text, const std::string& architecture
     for (const std::string& option : options) pointers.push_back(option.c_str());
     Program program = nullptr;
     Compiled result;
-    REQUIRE(symbol<int(Program*, const char*, const char*, int, const char* const*, const char* const*)>(library_, "nvrtcCreateProgram")(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr) == 0);
-    const int status = symbol<int(Program, int, const char* const*)>(library_, "nvrtcCompileProgram")(program, static_cast<int>(pointers.size()), pointers.data());
+    REQUIRE(symbol<int(Program*, const char*, const char*, int, const char* const*, const char* const*)>(
+                library_, "nvrtcCreateProgram")(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr) == 0);
+    const int status = symbol<int(Program, int, const char* const*)>(library_, "nvrtcCompileProgram")(
+        program, static_cast<int>(pointers.size()), pointers.data());
     const auto read = [&](const char* size_name, const char* text_name) {
         std::size_t size = 0;
         symbol<int(Program, std::size_t*)>(library_, size_name)(program, &size);
@@ -57,7 +60,9 @@ Compiled Nvrtc::compile(const std::string& text, const std::string& architecture
     result.log = read("nvrtcGetProgramLogSize", "nvrtcGetProgramLog");
     while (!result.log.empty() && (result.log.back() == '\0' || result.log.back() == '\n')) result.log.pop_back();
     const bool machine_code = architecture.starts_with("sm_");
-    if (result.succeeded) result.code = machine_code ? read("nvrtcGetCUBINSize", "nvrtcGetCUBIN") : read("nvrtcGetPTXSize", "nvrtcGetPTX");
+    if (result.succeeded)
+        result.code =
+            machine_code ? read("nvrtcGetCUBINSize", "nvrtcGetCUBIN") : read("nvrtcGetPTXSize", "nvrtcGetPTX");
     symbol<int(Program*)>(library_, "nvrtcDestroyProgram")(&program);
     return result;
 }
@@ -115,7 +120,9 @@ std::string EmulatedDevice::run(const std::string& ptx, const codegen::gpu::Sour
     std::vector<std::uint64_t> owned;
     const auto allocate = [&](std::size_t size) {
         std::uint64_t address = 0;
-        check(symbol<int(std::uint64_t*, std::size_t)>(library_, "cuMemAlloc_v2")(&address, std::max<std::size_t>(size, 1)), "cuMemAlloc");
+        check(symbol<int(std::uint64_t*, std::size_t)>(library_, "cuMemAlloc_v2")(&address,
+                                                                                  std::max<std::size_t>(size, 1)),
+              "cuMemAlloc");
         owned.push_back(address);
         return address;
     };
@@ -145,7 +152,8 @@ std::string EmulatedDevice::run(const std::string& ptx, const codegen::gpu::Sour
         }
         addresses[scratch.value.index] = allocate(contents.size());
         views[scratch.value.index] = view;
-        if (!contents.empty()) check(upload(addresses[scratch.value.index], contents.data(), contents.size()), "cuMemcpyHtoD");
+        if (!contents.empty())
+            check(upload(addresses[scratch.value.index], contents.data(), contents.size()), "cuMemcpyHtoD");
     }
 
     for (std::size_t i = 0; i < source.phases.size() && failure.empty(); ++i) {
@@ -163,23 +171,61 @@ std::string EmulatedDevice::run(const std::string& ptx, const codegen::gpu::Sour
             }
         }
         void* function = nullptr;
-        check(symbol<int(void**, void*, const char*)>(library_, "cuModuleGetFunction")(&function, module, phase.symbol.c_str()), "cuModuleGetFunction");
+        check(symbol<int(void**, void*, const char*)>(library_, "cuModuleGetFunction")(&function, module,
+                                                                                       phase.symbol.c_str()),
+              "cuModuleGetFunction");
         constexpr int kMaxDynamicSharedBytes = 8;
-        check(symbol<int(void*, int, int)>(library_, "cuFuncSetAttribute")(function, kMaxDynamicSharedBytes, static_cast<int>(phase.shared_bytes)), "cuFuncSetAttribute");
+        check(symbol<int(void*, int, int)>(library_, "cuFuncSetAttribute")(function, kMaxDynamicSharedBytes,
+                                                                           static_cast<int>(phase.shared_bytes)),
+              "cuFuncSetAttribute");
         void* parameters[] = {slots.words.data()};
-        check(symbol<int(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**)>(library_, "cuLaunchKernel")(
-                  function, static_cast<unsigned>(programs), 1, 1, static_cast<unsigned>(phase.threads), 1, 1, static_cast<unsigned>(phase.shared_bytes), nullptr, parameters, nullptr),
+        check(symbol<int(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                         void**)>(library_, "cuLaunchKernel")(
+                  function, static_cast<unsigned>(programs), 1, 1, static_cast<unsigned>(phase.threads), 1, 1,
+                  static_cast<unsigned>(phase.shared_bytes), nullptr, parameters, nullptr),
               "cuLaunchKernel");
         check(symbol<int()>(library_, "cuCtxSynchronize")(), "cuCtxSynchronize");
     }
     const auto download = symbol<int(void*, std::uint64_t, std::size_t)>(library_, "cuMemcpyDtoH_v2");
     for (std::size_t i = 0; i < kernel.parameters.size() && failure.empty(); ++i) {
         if (!std::holds_alternative<ir::TensorView>(arguments[i]) || bytes[i].empty()) continue;
-        check(download(bytes[i].data(), addresses.at(kernel.parameters[i].value.index), bytes[i].size()), "cuMemcpyDtoH");
+        check(download(bytes[i].data(), addresses.at(kernel.parameters[i].value.index), bytes[i].size()),
+              "cuMemcpyDtoH");
     }
     for (const std::uint64_t address : owned) symbol<int(std::uint64_t)>(library_, "cuMemFree_v2")(address);
     symbol<int(void*)>(library_, "cuModuleUnload")(module);
     return failure;
+}
+
+void* EmulatedDevice::load(const std::string& ptx) {
+    void* module = nullptr;
+    REQUIRE(symbol<int(void**, const void*)>(library_, "cuModuleLoadData")(&module, ptx.c_str()) == 0);
+    return module;
+}
+
+std::vector<std::uint64_t> EmulatedDevice::map(void* module, const std::string& function,
+                                               const std::vector<std::uint64_t>& inputs, int n, std::size_t results) {
+    const auto allocate = symbol<int(std::uint64_t*, std::size_t)>(library_, "cuMemAlloc_v2");
+    std::vector<std::uint64_t> outputs(results);
+    std::uint64_t in = 0, out = 0;
+    void* kernel = nullptr;
+    REQUIRE(allocate(&in, inputs.size() * 8) == 0);
+    REQUIRE(allocate(&out, results * 8) == 0);
+    REQUIRE(symbol<int(std::uint64_t, const void*, std::size_t)>(library_, "cuMemcpyHtoD_v2")(in, inputs.data(),
+                                                                                              inputs.size() * 8) == 0);
+    REQUIRE(symbol<int(void**, void*, const char*)>(library_, "cuModuleGetFunction")(&kernel, module,
+                                                                                     function.c_str()) == 0);
+    void* parameters[] = {&in, &out, &n};
+    REQUIRE(
+        symbol<int(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**)>(
+            library_, "cuLaunchKernel")(kernel, static_cast<unsigned>(n + 127) / 128, 1, 1, 128, 1, 1, 0, nullptr,
+                                        parameters, nullptr) == 0);
+    REQUIRE(symbol<int()>(library_, "cuCtxSynchronize")() == 0);
+    REQUIRE(symbol<int(void*, std::uint64_t, std::size_t)>(library_, "cuMemcpyDtoH_v2")(outputs.data(), out,
+                                                                                        results * 8) == 0);
+    symbol<int(std::uint64_t)>(library_, "cuMemFree_v2")(in);
+    symbol<int(std::uint64_t)>(library_, "cuMemFree_v2")(out);
+    return outputs;
 }
 
 }  // namespace kiln::test

@@ -20,11 +20,13 @@ struct Compiled {
 /// NVRTC, loaded at run time.
 class Nvrtc {
 public:
-    /// None on this machine: prints `skipped: nvrtc: ...` and ends the process with 77, as a test that cannot run has to.
+    /// None on this machine: prints `skipped: nvrtc: ...` and ends the process with 77, as a test that cannot run has
+    /// to.
     static const Nvrtc& get();
 
     /// PTX for a `compute_..`, or machine code for a `sm_..` architecture.
-    Compiled compile(const std::string& text, const std::string& architecture, std::vector<std::string> options = {}) const;
+    Compiled compile(const std::string& text, const std::string& architecture,
+                     std::vector<std::string> options = {}) const;
 
 private:
     Nvrtc();
@@ -39,7 +41,15 @@ public:
     /// Runs all phases on copies of the arguments' memory, and copies back what they left. The driver's words, if it
     /// refuses something.
     std::string run(const std::string& ptx, const codegen::gpu::Source& source, const ir::Kernel& kernel,
-                    std::span<const ir::Argument> arguments, std::vector<std::vector<std::byte>>& bytes, std::int64_t units);
+                    std::span<const ir::Argument> arguments, std::vector<std::vector<std::byte>>& bytes,
+                    std::int64_t units);
+
+    /// Loads a module for `map`.
+    void* load(const std::string& ptx);
+    /// What a kernel `f(const unsigned long long* in, unsigned long long* out, int n)` with 128 threads a block writes:
+    /// `results` numbers for `n` threads.
+    std::vector<std::uint64_t> map(void* module, const std::string& function, const std::vector<std::uint64_t>& inputs,
+                                   int n, std::size_t results);
 
 private:
     EmulatedDevice();

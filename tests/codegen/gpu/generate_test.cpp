@@ -1,4 +1,5 @@
-// What the passes make of small kernels: layouts, forms of tiles, integer widths, and the text in the places that matter.
+// What the passes make of small kernels: layouts, forms of tiles, integer widths, and the text in the places that
+// matter.
 #include <doctest/doctest.h>
 
 #include "../../ir/ir_text.h"
@@ -72,17 +73,18 @@ const std::string kCopy =
 
 TEST_SUITE("ir") {
     TEST_CASE("gpu: index arithmetic and masks are free, broadcasts and permutes are views, loads are kept") {
-        const Layouts all(matrix_kernel("    %t = load %x[%i :+ 64, %j :+ 64] fill %z : f32[64, 64]\n"
-                                        "    %iota = iota : i64[64]\n"
-                                        "    %at = broadcast %i : i64[64]\n"
-                                        "    %rows = add %at, %iota : i64[64]\n"
-                                        "    %turned = permute %t axes [1, 0] : f32[64, 64]\n"
-                                        "    %part = extract %t starts [0, 8] : f32[64, 8]\n"
-                                        "    %sum = reduce sum %t axis 1 : f32[64]\n"
-                                        "    %column = reshape %sum : f32[64, 1]\n"
-                                        "    %wide = broadcast %column : f32[64, 64]\n"
-                                        "    %d = sub %t, %wide : f32[64, 64]\n"
-                                        "    store %y[%i :+ 64, %j :+ 64], %d\n"));
+        const Layouts all(
+            matrix_kernel("    %t = load %x[%i :+ 64, %j :+ 64] fill %z : f32[64, 64]\n"
+                          "    %iota = iota : i64[64]\n"
+                          "    %at = broadcast %i : i64[64]\n"
+                          "    %rows = add %at, %iota : i64[64]\n"
+                          "    %turned = permute %t axes [1, 0] : f32[64, 64]\n"
+                          "    %part = extract %t starts [0, 8] : f32[64, 8]\n"
+                          "    %sum = reduce sum %t axis 1 : f32[64]\n"
+                          "    %column = reshape %sum : f32[64, 1]\n"
+                          "    %wide = broadcast %column : f32[64, 64]\n"
+                          "    %d = sub %t, %wide : f32[64, 64]\n"
+                          "    store %y[%i :+ 64, %j :+ 64], %d\n"));
         CHECK(all.form("t") == TileForm::Kept);
         CHECK(all.form("rows") == TileForm::Free);
         CHECK(all.form("turned") == TileForm::View);
@@ -97,7 +99,8 @@ TEST_SUITE("ir") {
     }
 
     TEST_CASE("gpu: vectors of a layout follow the facts of memory") {
-        CHECK(to_string(Layouts(matrix_kernel(kCopy)).of("t")) == to_string(coalesced(ir::Shape{64, 64}, 4, 32, 4, {1, 0})));
+        CHECK(to_string(Layouts(matrix_kernel(kCopy)).of("t")) ==
+              to_string(coalesced(ir::Shape{64, 64}, 4, 32, 4, {1, 0})));
         const std::string loose = matrix_kernel(kCopy, "fits_32_bits", "unit 1 align 4");
         CHECK(to_string(Layouts(loose).of("t")) == to_string(coalesced(ir::Shape{64, 64}, 1, 32, 4, {1, 0})));
         const std::string turned = matrix_kernel(kCopy, "fits_32_bits", "unit 0 align 16");
@@ -105,7 +108,8 @@ TEST_SUITE("ir") {
     }
 
     TEST_CASE("gpu: a product's layout covers its tile and gives every thread a block") {
-        for (const ir::Shape& shape : {ir::Shape{64, 64}, ir::Shape{128, 128}, ir::Shape{16, 80}, ir::Shape{1, 64}, ir::Shape{33, 7}}) {
+        for (const ir::Shape& shape :
+             {ir::Shape{64, 64}, ir::Shape{128, 128}, ir::Shape{16, 80}, ir::Shape{1, 64}, ir::Shape{33, 7}}) {
             for (const bool by_rows : {false, true}) {
                 CAPTURE(ir::to_string(shape));
                 const Layout layout = product_layout(shape, 32, 4, by_rows);
@@ -152,20 +156,24 @@ TEST_SUITE("unit") {
         CHECK(count(text, "kiln_barrier();") == 1);
     }
 
-    TEST_CASE("gpu: offsets are 64 bits wide unless arguments are proven small") {
-        CHECK(text_of(matrix_kernel(kCopy)).find("long long x_0_stride0") == std::string::npos);
+    TEST_CASE("gpu: sizes and indices are 64 bits wide unless arguments are proven small, strides always") {
+        const std::string small = text_of(matrix_kernel(kCopy));
+        CHECK(small.find("_size0 = (int)parameters.") != std::string::npos);
+        CHECK(small.find("const unsigned first") != std::string::npos);
+        CHECK(small.find("_stride0 = parameters.") != std::string::npos);
         const std::string wide = text_of(matrix_kernel(kCopy, ""));
-        CHECK(wide.find("const long long") != std::string::npos);
+        CHECK(wide.find("_size0 = parameters.") != std::string::npos);
+        CHECK(wide.find("const unsigned long long first") != std::string::npos);
     }
 
     TEST_CASE("gpu: a tile beyond shared memory or registers is refused with need, limit and remedy") {
-        const Generated big = generate(kernel_of(matrix_kernel(
-                                           "    %c = broadcast %z : f32[512, 512]\n"
-                                           "    %a = load %x[%i :+ 512, %j :+ 256] fill %z : f32[512, 256]\n"
-                                           "    %b = load %x[%i :+ 256, %j :+ 512] fill %z : f32[256, 512]\n"
-                                           "    %d = dot %a, %b, %c : f32[512, 512]\n"
-                                           "    store %y[%i :+ 512, %j :+ 512], %d\n")),
-                                       sm_80());
+        const Generated big =
+            generate(kernel_of(matrix_kernel("    %c = broadcast %z : f32[512, 512]\n"
+                                             "    %a = load %x[%i :+ 512, %j :+ 256] fill %z : f32[512, 256]\n"
+                                             "    %b = load %x[%i :+ 256, %j :+ 512] fill %z : f32[256, 512]\n"
+                                             "    %d = dot %a, %b, %c : f32[512, 512]\n"
+                                             "    store %y[%i :+ 512, %j :+ 512], %d\n")),
+                     sm_80());
         REQUIRE(big.refusals.size() == 1);
         CHECK(big.source.text.empty());
         CHECK(big.refusals[0].message.find("sm_80 has") != std::string::npos);

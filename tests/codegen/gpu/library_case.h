@@ -33,7 +33,8 @@ struct LibraryCase {
     bool unordered = false;  ///< float atomics: sums in any order
 };
 
-/// A case for each kernel of the library that ships, and more than one where types change the code. Shapes are small and odd.
+/// A case for each kernel of the library that ships, and more than one where types change the code. Shapes are small
+/// and odd.
 std::vector<LibraryCase> library_cases();
 
 /// What the runtime would prove of the arguments, or nothing.
@@ -70,6 +71,7 @@ private:
 };
 
 /// Compares what two runs left, tensor by tensor. Empty if they agree: sums may be in another order.
-std::string difference(const LibraryCase& test, const ir::Kernel& kernel, const CaseMemory& found, const CaseMemory& expected);
+std::string difference(const LibraryCase& test, const ir::Kernel& kernel, const CaseMemory& found,
+                       const CaseMemory& expected);
 
 }  // namespace kiln::test

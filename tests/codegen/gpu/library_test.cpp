@@ -1,5 +1,5 @@
-// The kernels of the library as CUDA and HIP: they generate for every family of targets, compile, and on the emulated GPU
-// compute what the interpreter computes.
+// The kernels of the library as CUDA and HIP: they generate for every family of targets, compile, and on the emulated
+// GPU compute what the interpreter computes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -46,9 +46,11 @@ void run_on_emulator(const std::string& kernel, Proven proven) {
         REQUIRE_MESSAGE(compiled.succeeded, label(test) << "\n" << compiled.log);
         CaseMemory found(test, specialised.kernel(), specialised.specialisation.defaults);
         CaseMemory expected(test, specialised.kernel(), specialised.specialisation.defaults);
-        const std::string failure = EmulatedDevice::get().run(compiled.code, result.source, specialised.kernel(), found.arguments(), found.bytes(), 3);
+        const std::string failure = EmulatedDevice::get().run(compiled.code, result.source, specialised.kernel(),
+                                                              found.arguments(), found.bytes(), 3);
         REQUIRE_MESSAGE(failure.empty(), label(test) << ": " << failure);
-        const ir::LaunchErrors errors = ir::interpret(specialised.kernel(), expected.arguments(), 3, [](const std::string&) {});
+        const ir::LaunchErrors errors =
+            ir::interpret(specialised.kernel(), expected.arguments(), 3, [](const std::string&) {});
         REQUIRE(errors.messages.empty());
         const std::string wrong = difference(test, specialised.kernel(), found, expected);
         CHECK_MESSAGE(wrong.empty(), wrong);
@@ -71,9 +73,13 @@ TEST_SUITE("unit") {
 }
 
 TEST_SUITE("emulated_gpu") {
-#define KILN_ON_EMULATOR(file)                                             \
-    TEST_CASE("gpu: " file " on the emulated GPU, nothing proven") { run_on_emulator(file, Proven::Nothing); } \
-    TEST_CASE("gpu: " file " on the emulated GPU, all proven") { run_on_emulator(file, Proven::All); }
+#define KILN_ON_EMULATOR(file)                                       \
+    TEST_CASE("gpu: " file " on the emulated GPU, nothing proven") { \
+        run_on_emulator(file, Proven::Nothing);                      \
+    }                                                                \
+    TEST_CASE("gpu: " file " on the emulated GPU, all proven") {     \
+        run_on_emulator(file, Proven::All);                          \
+    }
     KILN_ON_EMULATOR("vector_add")
     KILN_ON_EMULATOR("softmax")
     KILN_ON_EMULATOR("gemm")

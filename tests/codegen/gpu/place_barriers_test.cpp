@@ -15,8 +15,12 @@ Statement lines(const std::string& text, std::vector<Touch> touches) {
     statement.touches = std::move(touches);
     return statement;
 }
-Statement write(std::uint32_t buffer) { return lines("w" + std::to_string(buffer), {{Touch::Space::Shared, buffer, true}}); }
-Statement read(std::uint32_t buffer) { return lines("r" + std::to_string(buffer), {{Touch::Space::Shared, buffer, false}}); }
+Statement write(std::uint32_t buffer) {
+    return lines("w" + std::to_string(buffer), {{Touch::Space::Shared, buffer, true}});
+}
+Statement read(std::uint32_t buffer) {
+    return lines("r" + std::to_string(buffer), {{Touch::Space::Shared, buffer, false}});
+}
 Statement memory(std::uint32_t tensor, bool writes, bool by_one = false, bool disjoint = false) {
     return lines(writes ? "store" : "load", {{Touch::Space::Global, tensor, writes, by_one, disjoint}});
 }
@@ -94,7 +98,8 @@ TEST_SUITE("unit") {
         CHECK(placed({around(Kind::Loop, {write(0), leave(), read(0)}), write(0)}) == "loop { | w0 break | r0 } | w0 ");
     }
 
-    TEST_CASE("gpu: global memory depends by tensor; one thread follows its own order; other elements are no conflict") {
+    TEST_CASE(
+        "gpu: global memory depends by tensor; one thread follows its own order; other elements are no conflict") {
         CHECK(placed({memory(1, true), memory(1, false)}) == "store | load ");
         CHECK(placed({memory(1, true), memory(2, false)}) == "store load ");
         CHECK(placed({memory(1, true, true), memory(1, true, true)}) == "store store ");
