@@ -195,10 +195,15 @@ grid i in 0 .. 1 {
         source.strides = nullptr;
         kernel_of(kCopy, "copy").launch(cpu(), from_dlpack(source), target);
         CHECK(y == std::vector<float>{1, 2, 3, 4});
-        source.device.device_type = 2;
+        for (const int gpu : {2, 10}) {
+            source.device.device_type = gpu;
+            CHECK(contains(error_of([&] { kernel_of(kCopy, "copy").launch(cpu(), from_dlpack(source), target); }),
+                           "user: `x` lies in the memory of a GPU, which the CPU cannot read"));
+        }
+        source.device.device_type = 7;
         CHECK(error_of([&] { from_dlpack(source); }) ==
-              "user: the DLPack tensor lies on a device of type 2, whose memory the CPU cannot read: copy it to the "
-              "CPU first");
+              "user: the DLPack tensor lies on a device of type 7, whose memory Kiln cannot reach: copy it to the CPU "
+              "first");
         source.device.device_type = 1;
         source.dtype.lanes = 2;
         CHECK(error_of([&] { from_dlpack(source); }) ==
@@ -209,6 +214,27 @@ grid i in 0 .. 1 {
         CHECK(dtype_from_dlpack(4, 16, 1) == bf16);
         CHECK(dtype_from_dlpack(6, 8, 1) == boolean);
         CHECK(dtype_from_dlpack(10, 8, 1) == f8e4m3);
+    }
+
+    TEST_CASE("launch: memory, copies, events and streams of a device work on the CPU as on a GPU") {
+        const Device device = Device::open("cpu");
+        const Stream stream = device.make_stream();
+        const Buffer x = device.allocate(16), y = device.allocate(16);
+        CHECK(x.bytes() == 16);
+        const std::vector<float> values = {1, 2, 3, 4};
+        stream.copy_to_device(x.data(), values.data(), 16);
+        const Event before = stream.record();
+        kernel_of(kScaled, "scaled")
+            .launch(stream, tensor(f32, x.data(), {4}), tensor(f32, y.data(), {4}), 2.0, arg("shift", 0));
+        const Event after = stream.record();
+        device.stream().wait(after);
+        after.synchronise();
+        CHECK(after.seconds_since(before) >= 0);
+        std::vector<float> result(4);
+        stream.copy_to_host(result.data(), y.data(), 16);
+        CHECK(result == std::vector<float>{2, 4, 6, 8});
+        CHECK(stream.native() == nullptr);
+        CHECK(contains(error_of([&] { device.stream(&result); }), "user: the CPU has no streams that a driver made"));
     }
 
     TEST_CASE("launch: every element type has its name") {
