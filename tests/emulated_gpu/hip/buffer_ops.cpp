@@ -181,7 +181,7 @@ void decode_atomic(Decode& decode, const AtomicForm& form) {
 void run_write_back(Step& step) {
     issue(step, Pending{});
 }
-void run_nothing(Step&) {}
+void run_invalidate(Step&) {}
 
 }  // namespace
 
@@ -199,7 +199,7 @@ void add_buffer_ops(DecoderTable& table) {
         table["buffer_" + name] = [counted = name == "wbl2"](Decode& decode) {
             take_cache_modifiers(decode);
             decode.op().klass = InstructionClass::VectorMemory;
-            decode.op().run = counted ? run_write_back : run_nothing;
+            decode.op().run = counted ? run_write_back : run_invalidate;
         };
     }
 }

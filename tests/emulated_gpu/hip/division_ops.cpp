@@ -9,9 +9,9 @@ namespace emulated_gpu::hip {
 namespace {
 
 template <class T>
-struct Format;
+struct FloatBits;
 template <>
-struct Format<float> {
+struct FloatBits<float> {
     using Bits = uint32_t;
     using Room = Lanes32;
     static constexpr int mantissa = 23;
@@ -25,7 +25,7 @@ struct Format<float> {
     static uint64_t known(const Step& step, size_t i) { return step.known(i); }
 };
 template <>
-struct Format<double> {
+struct FloatBits<double> {
     using Bits = uint64_t;
     using Room = Lanes64;
     static constexpr int mantissa = 52;
@@ -42,8 +42,8 @@ struct Format<double> {
 /// The biased exponent.
 template <class T>
 int exponent(T value) {
-    const auto bits = std::bit_cast<typename Format<T>::Bits>(value);
-    return static_cast<int>(bits >> Format<T>::mantissa) & Format<T>::largest_exponent;
+    const auto bits = std::bit_cast<typename FloatBits<T>::Bits>(value);
+    return static_cast<int>(bits >> FloatBits<T>::mantissa) & FloatBits<T>::largest_exponent;
 }
 template <class T>
 bool is_subnormal(T value) {
@@ -55,7 +55,7 @@ bool is_subnormal(T value) {
 /// manual's positive scale would overflow it.
 template <class T>
 T scale_for_division(T value, T denominator, T numerator, bool& scaled) {
-    using F = Format<T>;
+    using F = FloatBits<T>;
     if (numerator == 0 || denominator == 0) return std::numeric_limits<T>::quiet_NaN();
     const auto is = [](T a, T b) { return std::bit_cast<typename F::Bits>(a) == std::bit_cast<typename F::Bits>(b); };
     const bool is_denominator = is(value, denominator);
@@ -81,7 +81,7 @@ T scale_for_division(T value, T denominator, T numerator, bool& scaled) {
 
 template <class T>
 T fix_quotient(T quotient, T denominator, T numerator) {
-    using F = Format<T>;
+    using F = FloatBits<T>;
     const bool negative = std::signbit(denominator) != std::signbit(numerator);
     const auto with_sign = [&](T magnitude) { return negative ? -magnitude : magnitude; };
     constexpr T kInfinity = std::numeric_limits<T>::infinity();
@@ -98,7 +98,7 @@ T fix_quotient(T quotient, T denominator, T numerator) {
 
 template <class T>
 void run_scale(Step& step) {
-    using F = Format<T>;
+    using F = FloatBits<T>;
     typename F::Room rooms[3];
     const auto* value = F::words(step, 0, rooms[0]);
     const auto* denominator = F::words(step, 1, rooms[1]);
@@ -119,7 +119,7 @@ void run_scale(Step& step) {
 /// The last multiplication and addition; VCC tells where the scale is undone, up or down by the quotient's size.
 template <class T>
 void run_scaled_fma(Step& step) {
-    using F = Format<T>;
+    using F = FloatBits<T>;
     typename F::Room rooms[3];
     const auto* a = F::words(step, 0, rooms[0]);
     const auto* b = F::words(step, 1, rooms[1]);
@@ -143,7 +143,7 @@ void run_scaled_fma(Step& step) {
 
 template <class T>
 void add_division(DecoderTable& table, const std::string& type) {
-    constexpr ValueType kType = Format<T>::type;
+    constexpr ValueType kType = FloatBits<T>::type;
     table["v_div_scale_" + type] = [](Decode& decode) {
         decode.expect_operands(5, 5);
         decode.op().klass = InstructionClass::VectorFloat;

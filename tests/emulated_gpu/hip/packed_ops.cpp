@@ -8,8 +8,8 @@
 namespace emulated_gpu::hip {
 namespace {
 
-constexpr auto kFloat = InstructionClass::VectorFloat;
-constexpr auto kInteger = InstructionClass::VectorInteger;
+constexpr auto kPackedFloat = InstructionClass::VectorFloat;
+constexpr auto kPackedInteger = InstructionClass::VectorInteger;
 
 /// op_sel, op_sel_hi, neg_lo and neg_hi, one bit for each source.
 void take_packed_modifiers(Decode& decode, size_t sources) {
@@ -79,13 +79,13 @@ void run_packed(Step& step) {
 template <size_t kSources, class F>
 void packed_half(DecoderTable& table, const std::string& name, F /*f*/) {
     table[name] = [](Decode& decode) {
-        decode_packed(decode, kFloat, ValueType::PackedF16, kSources, run_packed<F, true, kSources>);
+        decode_packed(decode, kPackedFloat, ValueType::PackedF16, kSources, run_packed<F, true, kSources>);
     };
 }
 template <size_t kSources, class F>
 void packed_short(DecoderTable& table, const std::string& name, F /*f*/) {
     table[name] = [](Decode& decode) {
-        decode_packed(decode, kInteger, ValueType::PackedB16, kSources, run_packed<F, false, kSources>);
+        decode_packed(decode, kPackedInteger, ValueType::PackedB16, kSources, run_packed<F, false, kSources>);
     };
 }
 
@@ -165,9 +165,9 @@ void add_pairs(DecoderTable& table) {
     const auto pair = [&](const std::string& name, size_t sources, InstructionClass klass, Handler handler) {
         table[name] = [=](Decode& decode) { decode_packed(decode, klass, ValueType::PackedF32, sources, handler); };
     };
-    pair("v_pk_fma_f32", 3, kFloat, run_pair<PairOperation::Fma>);
-    pair("v_pk_mul_f32", 2, kFloat, run_pair<PairOperation::Multiply>);
-    pair("v_pk_add_f32", 2, kFloat, run_pair<PairOperation::Add>);
+    pair("v_pk_fma_f32", 3, kPackedFloat, run_pair<PairOperation::Fma>);
+    pair("v_pk_mul_f32", 2, kPackedFloat, run_pair<PairOperation::Multiply>);
+    pair("v_pk_add_f32", 2, kPackedFloat, run_pair<PairOperation::Add>);
     pair("v_pk_mov_b32", 2, InstructionClass::Move, run_pair<PairOperation::Move>);
 }
 
@@ -239,7 +239,7 @@ void add_mixed(DecoderTable& table) {
     const auto mixed = [&](const std::string& name, Handler handler) {
         table[name] = [handler](Decode& decode) {
             decode.expect_operands(4, 4);
-            decode.op().klass = kFloat;
+            decode.op().klass = kPackedFloat;
             decode.op().needs_lanes = true;
             decode.result(0, ValueType::B32);
             for (size_t i = 1; i < 4; ++i) decode.source(i, ValueType::B32);
@@ -286,7 +286,7 @@ template <class R, class C, class F>
 void add_dot(DecoderTable& table, const std::string& name, bool accumulates, F /*f*/) {
     table[name] = [accumulates](Decode& decode) {
         decode.expect_operands(accumulates ? 3 : 4, accumulates ? 3 : 4);
-        decode.op().klass = kInteger;
+        decode.op().klass = kPackedInteger;
         decode.op().needs_lanes = true;
         decode.result(0, R::type);
         decode.source(1, ValueType::B32);
