@@ -65,7 +65,7 @@ struct kiln_bytes {};
 template <class T, class Update>
 KILN_DEVICE T kiln_swap(T* address, Update change, kiln_bytes<8>) {
     unsigned long long* word = (unsigned long long*)address;
-    unsigned long long seen = *(volatile unsigned long long*)word;
+    unsigned long long seen = *word;
     while (true) {
         const unsigned long long next = __builtin_bit_cast(unsigned long long, change(__builtin_bit_cast(T, seen)));
         const unsigned long long found = kiln_word_cas(word, seen, next);
@@ -76,7 +76,7 @@ KILN_DEVICE T kiln_swap(T* address, Update change, kiln_bytes<8>) {
 template <class T, class Update>
 KILN_DEVICE T kiln_swap(T* address, Update change, kiln_bytes<4>) {
     unsigned* word = (unsigned*)address;
-    unsigned seen = *(volatile unsigned*)word;
+    unsigned seen = *word;
     while (true) {
         const unsigned next = __builtin_bit_cast(unsigned, change(__builtin_bit_cast(T, seen)));
         const unsigned found = kiln_word_cas(word, seen, next);
@@ -89,7 +89,7 @@ KILN_DEVICE T kiln_swap(T* address, Update change, kiln_bytes<2>) {
     const unsigned long long place = (unsigned long long)address;
     unsigned* word = (unsigned*)(place & ~3ull);
     const unsigned shift = (unsigned)(place & 2ull) * 8u;
-    unsigned seen = *(volatile unsigned*)word;
+    unsigned seen = *word;
     while (true) {
         const T old = __builtin_bit_cast(T, (unsigned short)(seen >> shift));
         const unsigned half = __builtin_bit_cast(unsigned short, change(old));

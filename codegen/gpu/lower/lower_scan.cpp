@@ -58,6 +58,7 @@ void PhaseLowering::lower_scan(const Op& op) {
     scan_warps(scan);
     for (std::size_t i = 0; i < op.results.size(); ++i) {
         const ValueId result = op.results[i];
+        if (uses_[result.index].empty()) continue;
         const std::string at = result_name(result, scan.layout);
         Lines lines;
         lines.add(array(stored(result), at, scan.layout) + ";");

@@ -82,7 +82,7 @@ void check_hip(const std::vector<LibraryCase>& cases, const std::string& target)
         const std::string assembly = text(stem + ".s");
         CHECK(assembly.find("flat_load") == std::string::npos);
         CHECK(assembly.find("flat_store") == std::string::npos);
-        CHECK(!std::regex_search(assembly, std::regex("gpr_spill_count: *[1-9]")));
+        CHECK(!std::regex_search(assembly, std::regex("vgpr_spill_count: *[1-9]")));
     }
     for (const char* end : {".hip", ".s", ".log"}) std::remove((stem + end).c_str());
 }
