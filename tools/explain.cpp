@@ -223,7 +223,7 @@ Json to_json(const Explained& explained) {
     for (const ir::Shortfall& shortfall : explained.shortfalls) {
         contract.push_back({{"clause", std::string(1, shortfall.clause)},
                             {"reason", shortfall.reason},
-                            {"at", to_json(shortfall.span, explained.module->program().sources)}});
+                            {"at", tools::to_json(shortfall.span, explained.module->program().sources)}});
     }
     Json json = {{"problem", title(explained.launch)},   {"contract", contract},
                  {"how", how_chosen(explained)},         {"operations", prediction.operations},

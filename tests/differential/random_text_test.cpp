@@ -25,7 +25,7 @@ void check_edits(std::uint32_t seed) {
         CAPTURE(edit.name);
         KernelCase edited = original;
         edited.text = edit.apply(original.text, random);
-        CHECK(edited.text != original.text || edit.may_do_nothing);
+        CHECK((edited.text != original.text || edit.may_do_nothing));
         check_same_meaning(original, edited);
         all.text = edit.apply(all.text, random);
     }

@@ -36,7 +36,9 @@ private:
     std::string path_;
 };
 
-CacheEntry entry_of(const std::string& text) { return {"about " + text, {text.begin(), text.end()}}; }
+CacheEntry entry_of(const std::string& text) {
+    return {"about " + text, {text.begin(), text.end()}};
+}
 
 std::string read_all(const fs::path& path) {
     std::ifstream stream(path, std::ios::binary);
@@ -47,7 +49,9 @@ void write_all(const fs::path& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-fs::path only_file(const std::string& folder) { return fs::directory_iterator(folder)->path(); }
+fs::path only_file(const std::string& folder) {
+    return fs::directory_iterator(folder)->path();
+}
 
 TEST_SUITE("faults") {
     TEST_CASE("cache: what was stored is found, under its own key only") {
@@ -104,7 +108,8 @@ TEST_SUITE("faults") {
         }
     }
 
-    TEST_CASE("cache: a folder, a link to nowhere and another user's bytes in an entry's place cost nothing but a miss") {
+    TEST_CASE(
+        "cache: a folder, a link to nowhere and another user's bytes in an entry's place cost nothing but a miss") {
         const TemporaryFolder folder;
         const KernelCache cache(folder.path());
         fs::create_directory(folder.in("key.kernel"));
@@ -138,6 +143,19 @@ TEST_SUITE("faults") {
         const KernelCache cache(folder.in("cache"));
         cache.store("key", entry_of("code"));
         CHECK(fs::is_empty(folder.in("elsewhere")));
+    }
+
+    TEST_CASE("cache: a folder of another user is refused") {
+        const TemporaryFolder folder;
+        fs::create_directory(folder.in("theirs"));
+        const KernelCache cache(folder.in("theirs"));
+        cache.store("key", entry_of("code"));
+        REQUIRE(cache.find("key"));
+        constexpr uid_t kNobody = 65534;
+        if (::chown(folder.in("theirs").c_str(), kNobody, kNobody) != 0) return;  // only root can give it away
+        CHECK(!cache.find("key"));
+        cache.store("other", entry_of("code"));
+        CHECK(!fs::exists(folder.in("theirs") + "/other.kernel"));
     }
 
     TEST_CASE("cache: the environment names the folder") {
