@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "ir/limits.h"
 #include "ir/support/internal_error.h"
 
 namespace kiln::ir {
@@ -225,7 +226,7 @@ private:
     const Shape& shape(ValueId value) const { return kernel_.type(value).shape; }
 
     Fact extent_fact() const {
-        return {0, kernel_.fits_32_bits ? std::numeric_limits<std::int32_t>::max() : kGreatest, 1};
+        return {0, kernel_.fits_32_bits ? std::numeric_limits<std::int32_t>::max() : kLargestExtent, 1};
     }
 
     /// extent = size * scale + offset, with size >= 0.

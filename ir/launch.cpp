@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "ir/limits.h"
 #include "ir/semantics.h"
 #include "ir/support/internal_error.h"
 
@@ -28,8 +29,12 @@ std::optional<std::int64_t> checked_multiply(std::int64_t a, std::int64_t b) {
     return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
 }
 
-/// Bytes of a tensor of these sizes without gaps, or none if they do not fit 63 bits. Sizes are not negative.
+/// Bytes of a tensor of these sizes without gaps, or none if they do not fit 63 bits or an axis is longer than any may
+/// be. Sizes are not negative.
 std::optional<std::int64_t> dense_bytes(const Shape& sizes, ScalarType element) {
+    for (const std::int64_t size : sizes) {
+        if (size > kLargestExtent) return std::nullopt;
+    }
     if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return 0;
     std::optional<std::int64_t> count = 1;
     for (const std::int64_t size : sizes) {

@@ -66,7 +66,14 @@ TEST_SUITE("unit") {
         const Planned planned(R"(
     %a = load %z[%zero :+ 4, %zero :+ 64] fill %fill : f32[4, 64]
     store %z[%zero, %zero], %fill
-    %s = reduce sum %a axis 1 : f32[4]
+    %p = lt %zero, %n : bool
+    %s = if %p : f32[4] {
+      %t = reduce sum %a axis 1 : f32[4]
+      yield %t
+    } else {
+      %e = broadcast %fill : f32[4]
+      yield %e
+    }
     %r = reshape %s : f32[4, 1]
     store %y[%zero :+ 4, %zero :+ 1], %r
 )");

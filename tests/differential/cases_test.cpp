@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "kernel_case.h"
@@ -84,6 +85,99 @@ TEST_SUITE("differential") {
         expect("grid one in 0 .. 1 { y[0] = max(x[0 :+ 1]) }", U8, {0}, U8, {0});
         expect("grid one in 0 .. 1 { y[0] = min(x[0 :+ 3]) }", F32, {kNan, 2, kNan}, F32, {2});
         expect("grid one in 0 .. 1 { y[0] = minimum(x[0 :+ 3]) }", F32, {1, kNan, 2}, F32, {kNan});
+    }
+
+    TEST_CASE("argmax has one rule for ties and NaN, whatever the length") {
+        expect("grid one in 0 .. 1 { y[0] = argmax(x[0 :+ 2]) }", F32, {kInfinity, kNan}, I64, {1});
+        expect("grid one in 0 .. 1 { y[0] = argmax(x[0 :+ 2]) }", F32, {kNan, kInfinity}, I64, {0});
+        expect("grid one in 0 .. 1 { y[0] = argmax(x[0 :+ 4]) }", F32, {3, 1, 3, 3}, I64, {0});
+        expect("grid one in 0 .. 1 { y[0] = argmax(x[0 :+ 4]) }", F32, {kNan, kNan, kNan, kNan}, I64, {0});
+        expect("grid one in 0 .. 1 { y[0] = argmax(x[0 :+ 3]) }", F32, {-0.0, 0.0, -1}, I64, {0});
+        for (const int length : {2, 33, 1024}) {
+            for (const int place : {0, 1, length / 2, length - 1}) {
+                std::vector<double> x(static_cast<std::size_t>(length), 1);
+                x[static_cast<std::size_t>(place)] = kNan;
+                if (place + 1 < length) x.back() = kInfinity;
+                const std::string body = fmt::format(
+                    "grid one in 0 .. 1 {{\n    y[0] = argmax(x[0 :+ {0}])\n"
+                    "    y[1] = argmax(argmax(x[0 :+ {0}][:, _], axis = 0))\n}}",
+                    length);
+                expect(body, F32, x, I64, {static_cast<double>(place), 0});
+            }
+        }
+    }
+
+    TEST_CASE("every reduction of every type begins with its own neutral element, or is refused by name") {
+        for (const ir::ScalarType type : {I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64}) {
+            CAPTURE(ir::name(type));
+            const bool is_signed = !ir::is_integer(type) || ir::is_signed(type);
+            const double low = is_signed ? -3 : 3, high = is_signed ? -1 : 7;
+            expect(
+                "grid one in 0 .. 1 {\n    let t = x[0 :+ 2]\n    y[0] = sum(t)\n    y[1] = min(t)\n    y[2] = "
+                "max(t)\n}",
+                type, {low, high}, type, {low + high, low, high});
+            expect("grid one in 0 .. 1 { y[0] = argmax(x[0 :+ 2]) }", type, {low, high}, I64, {1});
+        }
+        expect("grid one in 0 .. 1 { y[0] = max(f32(x[0 :+ 2])) }", F8E5M2, {-3, -0.5}, F32, {-0.5});
+        expect("grid one in 0 .. 1 { y[0] = any(x[0 :+ 2])\n y[1] = all(x[0 :+ 2]) }", Bool, {0, 1}, Bool, {1, 0});
+        expect("grid one in 0 .. 1 { y[0] = argmax(x[0 :+ 3]) }", Bool, {0, 1, 1}, I64, {1});
+        for (const char* reduction : {"sum", "min", "max", "argmax"}) {
+            for (const char* type : {"f8e4m3", "f8e5m2", "f8e8m0"}) {
+                support::Diagnostics diagnostics;
+                const std::string text = fmt::format(
+                    "kernel k(x: in {1}[N], y: out f32[N])\ngrid i in 0 .. 1 {{ y[i] = f32({0}(x[0 :+ 4])) }}\n",
+                    reduction, type);
+                const auto program = frontend::load_program(
+                    "k.kiln", [&](const std::string&) { return std::optional(text); }, diagnostics);
+                frontend::check_bodies(program, diagnostics);
+                CHECK_MESSAGE(diagnostics.has_errors(), text);
+            }
+        }
+    }
+
+    TEST_CASE("attention: rows that see nothing, queries longer and shorter than keys, empty sequences") {
+        const auto attention = [](std::int64_t m, std::int64_t n, const std::vector<double>& v,
+                                  const std::vector<double>& o, const std::vector<double>& lse) {
+            KernelCase test{"attention.kiln"};
+            test.kernel = "attention";
+            test.generics = {{"T", F32}, {"causal", ir::Scalar::boolean(true)}};
+            test.arguments = {{"q", tensor(F32, {1, 1, m, 1})}, {"k", tensor(F32, {1, 1, n, 1})},
+                              {"v", tensor(F32, {1, 1, n, 1})}, {"o", tensor(F32, {1, 1, m, 1})},
+                              {"lse", tensor(F32, {1, 1, m})},  {"scale", ir::Scalar::f32(1)},
+                              {"sinks", std::monostate{}}};
+            test.contents = {{"q", listed(F32, {0})}, {"k", listed(F32, {1})}, {"v", listed(F32, v)}};
+            const auto results = interpreted(test);
+            const std::vector<double> found = list_of(*results.at("o")), sums = list_of(*results.at("lse"));
+            for (std::size_t i = 0; i < o.size(); ++i) {
+                CHECK(found[i] == doctest::Approx(o[i]).epsilon(1e-6));
+                CHECK((sums[i] == lse[i] || std::abs(sums[i] - lse[i]) < 1e-6));
+            }
+            test.tolerances = {{"o", {1e-6, 1e-6}}, {"lse", {1e-6, 1e-6}}};
+            check_case(test, Variants::Two);
+        };
+        const double one = 0, two = std::log(2.0), none = -kInfinity;
+        attention(3, 2, {1, 3}, {0, 1, 2}, {none, one, two});
+        attention(5, 2, {10, 20}, {0, 0, 0, 10, 15}, {none, none, none, one, two});
+        attention(2, 5, {1, 2, 3, 4, 5}, {2.5, 3}, {std::log(4.0), std::log(5.0)});
+
+        KernelCase varlen{"attention_varlen.kiln"};
+        varlen.kernel = "attention_varlen";
+        varlen.generics = {{"T", F32}};
+        varlen.arguments = {{"q", tensor(F32, {2, 9, 4}, 1)},
+                            {"k", tensor(F32, {8, 3, 4}, 2)},
+                            {"v", tensor(F32, {8, 3, 4}, 3)},
+                            {"q_starts", tensor(I32, {5})},
+                            {"k_starts", tensor(I32, {5})},
+                            {"scale", ir::Scalar::f32(1)},
+                            {"longest_q", ir::Scalar::integer(I32, 1)},
+                            {"o", tensor(F32, {2, 9, 4})}};
+        varlen.contents = {{"q_starts", listed(I32, {0, 0, 1, 1, 2})},
+                           {"k_starts", listed(I32, {0, 0, 3, 3, 8})},
+                           {"v", listed(F32, {4})}};
+        for (const double value : list_of(*interpreted(varlen).at("o")))
+            CHECK(value == doctest::Approx(4).epsilon(1e-6));
+        varlen.tolerances = {{"o", {1e-5, 1e-6}}};
+        check_case(varlen, Variants::Two);
     }
 
     TEST_CASE("denormal results of exp2 are kept where no kernel allows to flush them") {

@@ -2,6 +2,7 @@
 // another order of statements that do not see each other, a loop in two parts, the layout of `kiln fmt`.
 #pragma once
 
+#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <random>

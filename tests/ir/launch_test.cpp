@@ -132,6 +132,7 @@ TEST_SUITE("unit") {
         CHECK(refused({4, 4611686018427387905}, {0, 0}));
         CHECK(refused({kHuge, 5}, {5, 1}));
         CHECK(refused({2, 5}, {kHuge, 1}));
+        CHECK(refused({2, (std::int64_t{1} << 56) + 1}, {0, 0}));
         CHECK(refused({2, 5}, {-kHuge - 1, 1}));
     }
 

@@ -128,6 +128,19 @@ TEST_SUITE("faults") {
         CHECK(fs::is_empty(folder.in("elsewhere")));
     }
 
+    TEST_CASE("cache: a folder of another user is refused") {
+        const TemporaryFolder folder;
+        fs::create_directory(folder.in("theirs"));
+        const KernelCache cache(folder.in("theirs"));
+        cache.store("key", entry_of("code"));
+        REQUIRE(cache.find("key"));
+        constexpr uid_t kNobody = 65534;
+        if (::chown(folder.in("theirs").c_str(), kNobody, kNobody) != 0) return;  // only root can give it away
+        CHECK(!cache.find("key"));
+        cache.store("other", entry_of("code"));
+        CHECK(!fs::exists(folder.in("theirs") + "/other.kernel"));
+    }
+
     TEST_CASE("cache: the environment names the folder") {
         const auto with = [](const char* name, const char* value) {
             value == nullptr ? ::unsetenv(name) : ::setenv(name, value, 1);

@@ -152,6 +152,66 @@ TEST_SUITE("unit") {
         CHECK(shell.kiln({"check", "gone.kiln", "--json"}).json().size() == 1);
     }
 
+    TEST_CASE("kiln check: with a kernel and sizes it runs, and tells what it finds") {
+        const Shell shell;
+        shell.write("good.kiln", kGood);
+        const Outcome good = shell.kiln({"check", "good.kiln", "twice", "--size", "N=37"});
+        CHECK(good.code == 0);
+        CHECK(good.out == "good.kiln: no errors\ntwice: the run found nothing\n");
+        shell.write("bad.kiln",
+                    "kernel k(x: in f32[N], y: out f32[N])\ngrid i in 0 .. N by 4 {\n    y[i :+ 5] = x[i :+ 5]\n}\n");
+        CHECK(shell.kiln({"check", "bad.kiln"}).code == 0);
+        const Outcome bad = shell.kiln({"check", "bad.kiln", "k", "--size", "N=8", "--json"});
+        CHECK(bad.code == 1);
+        const Json json = bad.json();
+        REQUIRE(json.size() == 1);
+        CHECK(json[0]["name"] == "WriteConflict");
+        CHECK(json[0]["at"]["line"] == 3);
+        const Outcome text = shell.kiln({"check", "bad.kiln", "k", "--size", "N=8"});
+        CHECK(contains(text.error, "bad.kiln:3:5: error: `y[4]` is written by program (i = 4) and by program (i = 0)"));
+        CHECK(contains(text.error, "^"));
+        // One program: no conflict. And what is no run, or no launch.
+        CHECK(shell.kiln({"check", "bad.kiln", "k", "--size", "N=4"}).code == 0);
+        CHECK(contains(shell.kiln({"check", "bad.kiln", "k"}).error, "the size `N` of `x` is not given"));
+        CHECK(
+            contains(shell.kiln({"check", "bad.kiln", "--size", "N=8"}).error, "name one file and the kernel to run"));
+        CHECK(contains(shell.kiln({"check", "bad.kiln", "kk", "--size", "N=8"}).error, "kk"));
+    }
+
+    TEST_CASE("kiln run: verified at each level of x86-64 that KILN_CPU forces") {
+        const Shell shell;
+        for (const char* level : {"KILN_CPU=x86_64_v2", "KILN_CPU=x86_64_v3"}) {
+            if (shell.kiln({"doctor"}, {level}).code != 0) continue;  // this processor is older
+            CAPTURE(level);
+            for (const char* type : {"T=f32", "T=f16", "T=bf16"}) {
+                CHECK(shell
+                          .kiln({"run", "kiln/gemm.kiln", "gemm", "-D", type, "--size", "M=37,N=45,K=33", "--verify"},
+                                {level})
+                          .code == 0);
+                CHECK(shell
+                          .kiln({"run", "kiln/softmax.kiln", "softmax", "-D", type, "--size", "M=7,N=45", "--verify"},
+                                {level})
+                          .code == 0);
+            }
+        }
+    }
+
+    TEST_CASE("kiln explain: names where the performance contract does not hold") {
+        const Shell shell;
+        shell.write("steps.kiln",
+                    "kernel k(x: in f32[N], y: out f32[N], n: i64)\n  tune B in {8}\ngrid i in 0 .. N by n {\n"
+                    "    y[i :+ B] = select(i + iota(B) < N, x[i :+ B], 7)\n}\n");
+        shell.write("good.kiln", kGood);
+        const Outcome outcome = shell.kiln({"explain", "steps.kiln", "k", "--size", "N=64", "--arg", "n=8"});
+        CHECK(outcome.code == 0);
+        CHECK(contains(outcome.out, "steps.kiln:3:6: the step of this grid"));
+        CHECK(contains(outcome.out, "the step of this grid is known only at launch"));
+        CHECK(contains(outcome.out, "steps.kiln:4:17: this select of a read reads all of it"));
+        const Json json = shell.kiln({"explain", "good.kiln", "twice", "--size", "N=64", "--json"}).json();
+        CHECK(json[0]["contract"] == Json::array());
+        CHECK(contains(shell.kiln({"explain", "good.kiln", "twice", "--size", "N=64"}).out, "contract   holds"));
+    }
+
     TEST_CASE("kiln fmt: in place, only asking, and never with errors") {
         const Shell shell;
         shell.write("good.kiln", kGood);

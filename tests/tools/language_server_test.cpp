@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -167,8 +168,8 @@ TEST_SUITE("unit") {
         const Json unknown = change("fn fooo(x: f32) -> f32 = x\nfn g(x: f32) -> f32 = foo(x)\n")["diagnostics"];
         REQUIRE(unknown.size() == 1);
         CHECK(unknown[0]["message"] == "`foo` is not declared\nhint: did you mean `fooo`?");
-        CHECK(unknown[0]["range"]["start"] == Json{{"line", 1}, {"character", 23}});
-        CHECK(unknown[0]["range"]["end"] == Json{{"line", 1}, {"character", 26}});
+        CHECK(unknown[0]["range"]["start"] == Json{{"line", 1}, {"character", 22}});
+        CHECK(unknown[0]["range"]["end"] == Json{{"line", 1}, {"character", 25}});
         const Json related = change("const A = 1\nconst A = 2\n")["diagnostics"];
         REQUIRE(related.size() == 1);
         CHECK(related[0]["relatedInformation"][0]["location"]["range"]["start"] == Json{{"line", 0}, {"character", 6}});
@@ -294,11 +295,9 @@ TEST_SUITE("faults") {
             if (round % 20 == 19) text = kText;
             server->notify("textDocument/didChange",
                            {{"textDocument", {{"uri", kUri}}}, {"contentChanges", {{{"text", text}}}}});
+            CHECK(server->published()["uri"] == kUri);
         }
-        server->heard.clear();
         server->at("hover", kUri, 3, 3);
-        CHECK(server->heard.size() == 300);
-        for (const Json& message : server->heard) CHECK(message["method"] == "textDocument/publishDiagnostics");
     }
 
     TEST_CASE("kiln lsp: a client that just leaves gets exit code 1") {
