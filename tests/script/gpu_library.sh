@@ -23,6 +23,7 @@ gemm_streamk gemm_persistent T=f32 M=40,N=33,K=64
 attention attention T=bf16,causal=true B=1,H=2,HK=1,M=33,N=40,D=32,DV=32
 dropout dropout T=f32 N=1000
 movement transpose_copy T=f32 M=33,N=70
+movement histogram - N=500
 movement hadamard T=f32,D=64 M=3
 movement fft N=64 M=3
 reductions row_moments T=f32 M=3,N=300
