@@ -73,6 +73,8 @@ constexpr std::uint64_t kSeeds = 5;
 // Rounds through a whole space for its table, and turns of the last comparison.
 constexpr int kTableRounds = 5, kTurns = 25;
 constexpr std::size_t kLargestSpace = 300;
+// Of runs in one trial, if it does not become certain before.
+constexpr double kTrialSeconds = 0.1;
 
 double processor_seconds() {
     timespec time{};
@@ -109,22 +111,37 @@ public:
     }
 
     bool runs(std::size_t configuration) const { return prepared_[configuration] != nullptr; }
-    /// The median of a few runs, after one that warms the caches up.
-    double measure(std::size_t configuration, int samples) const {
+    /// The median of so many samples, after a run that warms the caches up.
+    double measure(std::size_t configuration, std::size_t samples) const {
+        return sample(configuration, [&](const std::vector<double>& times) { return times.size() >= samples; });
+    }
+    /// The same with as many as it takes to know the median to 1%, as the tuner does it.
+    double measure_well(std::size_t configuration) const {
+        double total = 0;
+        return sample(configuration, [&](const std::vector<double>& times) {
+            total += times.back();
+            if (times.size() < 7) return false;
+            const autotune::Timing timing = autotune::summarise(times);
+            return timing.spread_seconds <= 0.01 * timing.seconds || total > kTrialSeconds || times.size() >= 200;
+        });
+    }
+
+private:
+    template <class Enough>
+    double sample(std::size_t configuration, const Enough& enough) const {
         runtime::BoundLaunch& launch = prepared_[configuration]->bound();
         double start = processor_seconds();
         launch.run();
         const int repeats = static_cast<int>(std::ceil(100e-6 / std::max(processor_seconds() - start, 1e-7)));
         std::vector<double> times;
-        for (int sample = 0; sample < samples; ++sample) {
+        do {
             start = processor_seconds();
             for (int i = 0; i < repeats; ++i) launch.run();
             times.push_back((processor_seconds() - start) / repeats);
-        }
+        } while (!enough(times));
         return median(std::move(times));
     }
 
-private:
     autotune::LaunchArguments arguments_;
     Device device_;
     std::vector<std::shared_ptr<runtime::KernelState>> kernels_;
@@ -155,8 +172,8 @@ std::vector<double> exhaustive_table(const Field& field, std::size_t size) {
 
 /// A trial as the tuner makes it: what would be the best so far is measured once more, and that counts.
 double trial(const Field& field, std::size_t configuration, double best) {
-    const double seconds = field.measure(configuration, 7);
-    return seconds < best ? field.measure(configuration, 7) : seconds;
+    const double seconds = field.measure_well(configuration);
+    return seconds < best ? field.measure_well(configuration) : seconds;
 }
 
 std::size_t search(const Field& field, const autotune::Candidates& candidates, std::size_t trials, std::uint64_t seed) {
