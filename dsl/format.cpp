@@ -180,7 +180,9 @@ bool needs_space(const Piece& left, const Piece& right) {
     if (left.text == "(" || left.text == "[" || left.role == Role::GenericOpen || left.role == Role::Prefix)
         return false;
     if (right.role == Role::GenericOpen || right.role == Role::GenericClose || right.role == Role::Tight) return false;
-    if (left.text == "." || right.text == ".") return false;
+    // A dot right behind a whole number would be read as a part of it.
+    if (right.text == ".") return left.text[0] >= '0' && left.text[0] <= '9';
+    if (left.text == ".") return false;
     if (right.text == ":") return left.text == ",";
     const bool inside_choices =
         (is_choice_brace(left) && left.text == "{") || (is_choice_brace(right) && right.text == "}");

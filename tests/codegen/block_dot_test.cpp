@@ -84,7 +84,7 @@ public:
 
 private:
     char* address(Integer row, Integer column) const {
-        return static_cast<char*>(memory_->data()) +
+        return reinterpret_cast<char*>(memory_->data()) +
                (row * row_stride_ + column * column_stride_) * ir::byte_width(type_);
     }
     /// Small multiples of 1/8, so that every sum is exact in f32.

@@ -2,14 +2,11 @@
 #pragma once
 
 #include <llvm/IR/Module.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -18,29 +15,9 @@
 #include "codegen/cpu/object_emit.h"
 #include "codegen/cpu/vector_ops.h"
 #include "ir/support/internal_error.h"
+#include "tests/codegen/guarded_bytes.h"
 
 namespace kiln::test {
-
-/// Bytes that end where a page that must not be touched begins.
-class GuardedBytes {
-public:
-    explicit GuardedBytes(std::size_t size) {
-        const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-        used_ = (size + page - 1) / page * page;
-        total_ = used_ + page;
-        base_ = static_cast<char*>(mmap(nullptr, total_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-        if (base_ == MAP_FAILED) throw std::bad_alloc();
-        mprotect(base_ + used_, page, PROT_NONE);
-        data_ = base_ + used_ - size;
-    }
-    GuardedBytes(const GuardedBytes&) = delete;
-    ~GuardedBytes() { munmap(base_, total_); }
-    void* data() const { return data_; }
-
-private:
-    std::size_t used_ = 0, total_ = 0;
-    char *base_ = nullptr, *data_ = nullptr;
-};
 
 /// A module under construction, then loaded. Its functions are void (const void* const* inputs, void* output, int64
 /// count) and work on `count` elements, a multiple of their lanes.

@@ -90,6 +90,7 @@ TEST_SUITE("unit") {
             "}\n"
             "fn g(x: f32) -> f32 = x\n"
             "fn h() { }\n");
+        CHECK(formatted("fn f()->int=0 .size( )") == "fn f() -> int = 0 .size()\n");
     }
 
     TEST_CASE("lists over several lines") {

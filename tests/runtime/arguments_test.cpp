@@ -87,7 +87,7 @@ TEST_SUITE("unit") {
             refused(tensor(memory, {4, 4611686018427387905}), tensor(memory, {4611686018427387905, 0}),
                     tensor(memory, {4, 0})) ==
             "user: `a` with sizes [4, 4611686018427387905] and strides [4611686018427387905, 1] is larger than memory "
-            "can be");
+            "can be\n`b` with sizes [4611686018427387905, 0] and strides [0, 1] is larger than memory can be");
         const Tensor stretched{memory, f32, {2, 3}, {std::numeric_limits<std::int64_t>::max(), 1}};
         CHECK(contains(refused(stretched, kB, kC), "is larger than memory can be"));
         const Tensor lowest{memory, f32, {2, 3}, {std::numeric_limits<std::int64_t>::min(), 1}};

@@ -51,7 +51,7 @@ struct ForeignRule {
 };
 const ForeignRule kForeignRules[] = {
     {"boost/", {"dsl", "tests/dsl"}},
-    {"llvm(-c)?/", {"codegen/cpu", "tests/codegen"}},
+    {"llvm(-c)?/", {"codegen/cpu", "tests/codegen", "tests/emulated_gpu/hip"}},
     {"(cuda|nvrtc|nvJitLink|nvml|cub(las)?|cudnn|cutlass|hip|rocm|hsa|amd_comgr)[^/]*(\\.h|/)", {"tests/runtime/gpu"}},
 };
 
