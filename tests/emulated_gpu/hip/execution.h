@@ -176,10 +176,14 @@ struct Step {
     /// The lanes in which the source is initialised.
     uint64_t known(size_t source, uint32_t registers = 1) const;
     uint64_t all_known() const;
+    /// The lanes in which the low word of every source is initialised.
+    uint64_t low_words_known() const;
 
     /// Writes active lanes of the result; `room` may be changed by clamping and the like.
     void put(Lanes32& room, uint64_t known_lanes, uint32_t part = 0) const;
-    void put_double(Lanes64& room, uint64_t known_lanes) const;
+    void put_double(Lanes64& room, uint64_t known_lanes) const { put_double(room, known_lanes, known_lanes); }
+    /// The same where the low word is known in other lanes than the high one.
+    void put_double(Lanes64& room, uint64_t low_known, uint64_t high_known) const;
     /// Writes active lanes of a vector register as they are.
     void put_raw(uint32_t index, const uint32_t* values, uint64_t known_lanes) const;
     /// Writes a mask of lanes to the scalar result: bits of inactive lanes are 0.

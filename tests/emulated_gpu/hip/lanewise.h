@@ -65,17 +65,22 @@ inline void store_lanes(const Step& step, Lanes64& room, uint64_t known) {
     step.put_double(room, known);
 }
 
-template <class F, class R, class... A, size_t... I>
+/// `kUpward`: the low word of a 64-bit result depends on the low words of the sources alone, so that a compiler may
+/// leave the high ones unset where it needs the low one only.
+template <bool kUpward, class F, class R, class... A, size_t... I>
 void run_lanes(Step& step, std::index_sequence<I...>) {
     std::tuple<typename A::Room...> rooms;
     const auto in = std::tuple{fetch<A>(step, I, std::get<I>(rooms))...};
     typename R::Room out;
     for (uint32_t i = 0; i < kLanes; ++i) out.at[i] = R::put(F{}(A::get(std::get<I>(in)[i])...));
-    store_lanes(step, out, step.all_known());
+    if constexpr (kUpward)
+        step.put_double(out, step.low_words_known(), step.all_known());
+    else
+        store_lanes(step, out, step.all_known());
 }
 template <class F, class R, class... A>
 void run_lanewise(Step& step) {
-    run_lanes<F, R, A...>(step, std::index_sequence_for<A...>{});
+    run_lanes<false, F, R, A...>(step, std::index_sequence_for<A...>{});
 }
 
 /// Decodes `result, source, ...` of the given types for a vector ALU instruction.
@@ -96,6 +101,15 @@ void lanewise(DecoderTable& table, const std::string& name, InstructionClass kla
     table[name] = [klass](Decode& decode) {
         decode_vector(decode, klass, R::type, {A::type...});
         decode.op().run = run_lanewise<F, R, A...>;
+    };
+}
+
+/// As `lanewise`, for 64-bit integers whose bits depend on bits of the sources that are not above them.
+template <class R, class... A, class F>
+void lanewise_upward(DecoderTable& table, const std::string& name, InstructionClass klass, F /*f*/) {
+    table[name] = [klass](Decode& decode) {
+        decode_vector(decode, klass, R::type, {A::type...});
+        decode.op().run = [](Step& step) { run_lanes<true, F, R, A...>(step, std::index_sequence_for<A...>{}); };
     };
 }
 

@@ -168,6 +168,12 @@ uint64_t Step::all_known() const {
     return all;
 }
 
+uint64_t Step::low_words_known() const {
+    uint64_t all = kAllLanes;
+    for (size_t i = 0; i < op.source_count; ++i) all &= known(i, 1);
+    return all;
+}
+
 const uint32_t* Step::lane_mask() const {
     if (wave.lanes_of != exec) {
         for (uint32_t i = 0; i < kLanes; ++i) wave.lane_mask.at[i] = ((exec >> i) & 1) != 0 ? ~0U : 0;
@@ -204,7 +210,7 @@ void Step::put(Lanes32& room, uint64_t known_lanes, uint32_t part) const {
     put_raw(index, room.at, known_lanes);
 }
 
-void Step::put_double(Lanes64& room, uint64_t known_lanes) const {
+void Step::put_double(Lanes64& room, uint64_t low_known, uint64_t high_known) const {
     if (op.result.type == ValueType::F64 && (op.clamp || op.output_exponent != 0)) {
         for (uint64_t& lane : room.at) {
             double value = std::ldexp(std::bit_cast<double>(lane), op.output_exponent);
@@ -217,9 +223,9 @@ void Step::put_double(Lanes64& room, uint64_t known_lanes) const {
     }
     Lanes32 half;
     for (uint32_t i = 0; i < kLanes; ++i) half.at[i] = static_cast<uint32_t>(room.at[i]);
-    put_raw(op.result.index, half.at, known_lanes);
+    put_raw(op.result.index, half.at, low_known);
     for (uint32_t i = 0; i < kLanes; ++i) half.at[i] = static_cast<uint32_t>(room.at[i] >> 32);
-    put_raw(op.result.index + 1U, half.at, known_lanes);
+    put_raw(op.result.index + 1U, half.at, high_known);
 }
 
 void Step::put_mask(const Result& result, uint64_t mask, uint64_t known_lanes) const {

@@ -148,7 +148,7 @@ void run_wide_multiply_add(Step& step) {
         carries |= uint64_t{overflow} << i;
     }
     const uint64_t known = step.all_known();
-    step.put_double(out, known);
+    step.put_double(out, step.low_words_known(), known);
     step.put_mask(step.op.scalar_result, carries, known);
 }
 
@@ -219,14 +219,14 @@ void add_shifts(DecoderTable& table) {
     lanewise<U32, U32, U32>(table, "v_lshlrev_b32", kInteger, [](u a, u b) { return b << (a & 31); });
     lanewise<U32, U32, U32>(table, "v_lshrrev_b32", kInteger, [](u a, u b) { return b >> (a & 31); });
     lanewise<I32, U32, I32>(table, "v_ashrrev_i32", kInteger, [](u a, int32_t b) { return b >> (a & 31); });
-    lanewise<U64, U32, U64>(table, "v_lshlrev_b64", kInteger, [](u a, uint64_t b) { return b << (a & 63); });
+    lanewise_upward<U64, U32, U64>(table, "v_lshlrev_b64", kInteger, [](u a, uint64_t b) { return b << (a & 63); });
     lanewise<U64, U32, U64>(table, "v_lshrrev_b64", kInteger, [](u a, uint64_t b) { return b >> (a & 63); });
     lanewise<I64, U32, I64>(table, "v_ashrrev_i64", kInteger, [](u a, int64_t b) { return b >> (a & 63); });
     lanewise<U32, U32, U32, U32>(table, "v_lshl_add_u32", kInteger, [](u a, u b, u c) { return (a << (b & 31)) + c; });
     lanewise<U32, U32, U32, U32>(table, "v_add_lshl_u32", kInteger, [](u a, u b, u c) { return (a + b) << (c & 31); });
     lanewise<U32, U32, U32, U32>(table, "v_lshl_or_b32", kInteger, [](u a, u b, u c) { return (a << (b & 31)) | c; });
-    lanewise<U64, U64, U32, U64>(table, "v_lshl_add_u64", kInteger,
-                                 [](uint64_t a, u b, uint64_t c) { return (a << (b & 7)) + c; });
+    lanewise_upward<U64, U64, U32, U64>(table, "v_lshl_add_u64", kInteger,
+                                        [](uint64_t a, u b, uint64_t c) { return (a << (b & 7)) + c; });
 }
 
 void add_sums(DecoderTable& table) {

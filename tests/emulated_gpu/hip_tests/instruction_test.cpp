@@ -96,6 +96,10 @@ TEST_SUITE("emulated_gpu") {
                 {"v_mad_u32_u24 v8, v2, v4, v6", 4, 5, 6, low(26)},
                 {"v_mad_u64_u32 v[8:9], vcc, v2, v4, v[6:7]", 0xffffffff, 0xffffffff, 1, 0xfffffffe'00000002},
                 {"v_mad_i64_i32 v[8:9], vcc, v2, v4, v[6:7]", 0xffffffff, 7, 1, 0xffffffff'fffffffa},
+                // The low word is known though the high word of a source, v21, is not.
+                {"v_mov_b32 v20, 1\nv_mad_u64_u32 v[10:11], vcc, v2, v4, v[20:21]\nv_mov_b32 v8, v10", 3, 5, 0,
+                 low(16)},
+                {"v_mov_b32 v20, 1\nv_lshlrev_b64 v[10:11], v2, v[20:21]\nv_mov_b32 v8, v10", 3, 0, 0, low(8)},
                 {"v_lshlrev_b32 v8, v2, v4", 33, 3, 0, low(6)},
                 {"v_lshrrev_b32 v8, v2, v4", 31, 0x80000000, 0, low(1)},
                 {"v_ashrrev_i32 v8, v2, v4", 31, 0x80000000, 0, low(0xffffffff)},
