@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/support/internal_error.h"
+#include "runtime/key.h"
 #include "runtime/tuning_hooks.h"
 #include "runtime/tuning_lock.h"
 #include "runtime/tuning_problem.h"
@@ -39,6 +40,25 @@ std::string origin_of(const StoredMatch& match) {
     if (match.kind != MatchKind::NearestDevice) return sizes;
     const TuningDevice& device = match.measurement.device;
     return fmt::format("{} ({}, {} units), {}", device.name, device.description, device.units, sizes);
+}
+
+/// A line for each name: `BM=64`. The device is part of the key, so that values are enough.
+std::string encode_configuration(const ir::Configuration& configuration) {
+    std::string text;
+    for (const auto& [name, value] : configuration.spelled()) text += fmt::format("{}={}\n", name, value);
+    return text;
+}
+
+Configuration decode_configuration(const std::string& text) {
+    Configuration configuration;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::size_t equals = std::min(text.find('=', begin), end);
+        configuration[text.substr(begin, equals - begin)].value =
+            text.substr(std::min(equals + 1, end), end - std::min(equals + 1, end));
+        begin = end + 1;
+    }
+    return configuration;
 }
 
 }  // namespace
@@ -78,18 +98,52 @@ std::optional<ConfigurationChoice> ConfigurationChooser::stored(TuningStore& sto
     return std::nullopt;
 }
 
-std::optional<ConfigurationChoice> ConfigurationChooser::modelled() const {
+std::optional<ir::Configuration> ConfigurationChooser::ask_model() const {
     const std::shared_ptr<const ConfigurationModel> model = installed_model();
     if (model == nullptr) return std::nullopt;
     try {
-        auto chosen = model->choose(program_, request_, problem_, backend_);
-        if (!chosen) return std::nullopt;
-        return ConfigurationChoice{LaunchInfo::Choice::model, std::move(*chosen), "", {}};
+        return model->choose(program_, request_, problem_, backend_);
     } catch (const Error&) {
         return std::nullopt;
     } catch (const support::InternalError&) {
         return std::nullopt;
     }
+}
+
+std::string ConfigurationChooser::answer_key() const {
+    KeyBuilder key;
+    key.add("model");
+    key.add(build_id());
+    key.add(device_.fingerprint);
+    key.add(static_cast<std::uint64_t>(device_.units));
+    key.add(problem_.kernel);
+    for (const auto* texts : {&problem_.generics, &problem_.arguments}) {
+        key.add(texts->size());
+        for (const auto& [name, text] : *texts) {
+            key.add(name);
+            key.add(text);
+        }
+    }
+    for (const auto& [name, size] : problem_.sizes) {
+        key.add(name);
+        key.add(static_cast<std::uint64_t>(size));
+    }
+    return key.finish();
+}
+
+std::optional<ConfigurationChoice> ConfigurationChooser::modelled(const KernelCache& cache) const {
+    if (installed_model() == nullptr) return std::nullopt;
+    const std::string key = answer_key();
+    if (const std::optional<CacheEntry> kept = cache.find(key)) {
+        std::string reason;
+        auto parsed = parse_configuration(signature_, decode_configuration(kept->metadata), backend_.units(), reason);
+        if (parsed) return ConfigurationChoice{LaunchInfo::Choice::model, std::move(*parsed), "", {}};
+        cache.remove(key);
+    }
+    std::optional<ir::Configuration> chosen = ask_model();
+    if (!chosen) return std::nullopt;
+    cache.store(key, {encode_configuration(*chosen), {}});
+    return ConfigurationChoice{LaunchInfo::Choice::model, std::move(*chosen), "", {}};
 }
 
 }  // namespace kiln::runtime

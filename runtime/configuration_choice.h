@@ -10,6 +10,7 @@
 #include "frontend/specialise.h"
 #include "kiln/module.hpp"
 #include "runtime/backend.h"
+#include "runtime/kernel_cache.h"
 #include "runtime/tuning_store.h"
 
 namespace kiln::runtime {
@@ -38,9 +39,12 @@ public:
     std::optional<ConfigurationChoice> pinned() const;
     /// Stored configurations that the kernel no longer has are dropped on the way.
     std::optional<ConfigurationChoice> stored(TuningStore& store) const;
-    std::optional<ConfigurationChoice> modelled() const;
+    /// The model's answer is kept in the cache: it judges many configurations, which takes longer than loading code.
+    std::optional<ConfigurationChoice> modelled(const KernelCache& cache) const;
 
 private:
+    std::optional<ir::Configuration> ask_model() const;
+    std::string answer_key() const;
     bool is_legal(const ir::Configuration& configuration) const;
 
     const frontend::Program& program_;

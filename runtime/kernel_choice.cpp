@@ -89,7 +89,7 @@ std::optional<ConfigurationChoice> KernelState::modelled(const ConfigurationChoo
         const std::lock_guard lock(mutex_);
         if (const auto found = model_answers_.find(key); found != model_answers_.end()) return found->second;
     }
-    std::optional<ConfigurationChoice> answer = chooser.modelled();
+    std::optional<ConfigurationChoice> answer = chooser.modelled(module_->cache());
     const std::lock_guard lock(mutex_);
     return model_answers_.emplace(key, std::move(answer)).first->second;
 }

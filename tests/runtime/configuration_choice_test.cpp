@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "kiln/kiln.hpp"
@@ -10,6 +11,7 @@
 #include "runtime/tuning_lock.h"
 #include "runtime/tuning_problem.h"
 #include "store_support.h"
+#include "tests/support/temporary_folder.h"
 
 namespace kiln::runtime {
 namespace {
@@ -204,6 +206,26 @@ TEST_SUITE("unit") {
             install_model(std::make_shared<FixedModel>(0));
             CHECK(launches.launch(64).choice == Choice::by_default);
         }
+    }
+
+    TEST_CASE("choice: the model's answer is kept in the cache, and asked for anew where its entry is damaged") {
+        const tests::TemporaryFolder folder;
+        ::setenv("KILN_CACHE", folder.path().c_str(), 1);
+        const auto model = std::make_shared<FixedModel>(32);
+        const auto launch_anew = [&] {
+            Launches launches;
+            install_model(model);
+            const LaunchInfo info = launches.launch(64);
+            CHECK(info.choice == Choice::model);
+            CHECK(info.tunables.at("BLOCK") == "32");
+        };
+        launch_anew();
+        launch_anew();
+        CHECK(model->calls == 1);
+        for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+            std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) / 2);
+        launch_anew();
+        CHECK(model->calls == 2);
     }
 
     TEST_CASE("choice: the tuner hears once of each problem that has no exact row") {
