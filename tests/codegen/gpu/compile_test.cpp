@@ -1,6 +1,5 @@
 // What the vendors' compilers make of generated source: it compiles, without spills, flat accesses or complaints.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +9,7 @@
 
 #include "emulated_device.h"
 #include "library_case.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace kiln;
 using namespace kiln::test;
@@ -66,7 +66,8 @@ std::string clang() {
 
 void check_hip(const std::vector<LibraryCase>& cases, const std::string& target) {
     const std::string program = clang();
-    const std::string stem = "kiln_hip_" + std::to_string(getpid());
+    const tests::TemporaryFolder folder;
+    const std::string stem = folder.in("kernel");
     for (const LibraryCase& test : cases) {
         CAPTURE(label(test));
         std::ofstream(stem + ".hip") << source_of(test, target);
@@ -84,7 +85,6 @@ void check_hip(const std::vector<LibraryCase>& cases, const std::string& target)
         CHECK(assembly.find("flat_store") == std::string::npos);
         CHECK(!std::regex_search(assembly, std::regex("vgpr_spill_count: *[1-9]")));
     }
-    for (const char* end : {".hip", ".s", ".log"}) std::remove((stem + end).c_str());
 }
 
 /// One of each kind: copies, reductions, products, scans, sorts, atomics.

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -18,6 +17,7 @@
 #include "ir/semantics.h"
 #include "ir/small_float.h"
 #include "ir/support/internal_error.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace kiln;
 using namespace kiln::codegen::gpu;
@@ -303,9 +303,8 @@ void check_clang(const std::string& action, Wanted wanted) {
         std::fflush(stdout);
         std::_Exit(77);
     }
-    char folder[] = "/tmp/kiln_scalar_text_XXXXXX";
-    REQUIRE(mkdtemp(folder) != nullptr);
-    const std::string source = std::string(folder) + "/scalars.hip", body = every_scalar_function();
+    const tests::TemporaryFolder folder;
+    const std::string source = folder.in("scalars.hip"), body = every_scalar_function();
     std::ofstream(source) << prelude(body, Dialect::Hip) << body;
     for (const Target& target : target_table()) {
         if (target.vendor != Vendor::Amd || !wanted(target.name)) continue;
@@ -316,7 +315,6 @@ void check_clang(const std::string& action, Wanted wanted) {
             action, target.name, source);
         CHECK(std::system(command.c_str()) == 0);
     }
-    std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "tests/support/temporary_folder.h"
+
 namespace emulated_gpu::hip {
 namespace {
 
@@ -28,26 +30,6 @@ std::string find_clang() {
     std::fflush(stdout);
     std::exit(77);
 }
-
-/// A folder that goes with the object.
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        std::string pattern = (fs::temp_directory_path() / "emulated-gpu-XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder can be made");
-        path_ = pattern;
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
 
 std::string read_file(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -87,30 +69,30 @@ std::vector<uint8_t> as_bytes(const std::string& text) {
 
 std::vector<uint8_t> compile_hip(const std::string& source, const std::string& processor,
                                  const std::string& file_name) {
-    const TemporaryFolder folder;
-    std::ofstream(folder.path() / file_name) << source;
+    const kiln::tests::TemporaryFolder folder;
+    std::ofstream(folder.in(file_name)) << source;
     run(folder.path(), {"-x", "hip", "--offload-arch=" + processor, "-nogpulib", "-nogpuinc", "--cuda-device-only",
                         "--no-gpu-bundle-output", "-std=c++20", "-O3", "-gline-tables-only", "-ffp-contract=off",
                         "-Wno-unused-command-line-argument", "-o", "object", file_name});
-    return as_bytes(read_file(folder.path() / "object"));
+    return as_bytes(read_file(folder.in("object")));
 }
 
 std::vector<uint8_t> assemble(const std::string& text, const std::string& processor) {
-    const TemporaryFolder folder;
-    std::ofstream(folder.path() / "text.s") << text;
+    const kiln::tests::TemporaryFolder folder;
+    std::ofstream(folder.in("text.s")) << text;
     run(folder.path(),
         {"-x", "assembler", "-target", "amdgcn-amd-amdhsa", "-mcpu=" + processor, "-g0", "-o", "object", "text.s"});
-    return as_bytes(read_file(folder.path() / "object"));
+    return as_bytes(read_file(folder.in("object")));
 }
 
 std::string compile_host(const std::string& source) {
     static std::atomic<int> number{0};
-    const TemporaryFolder folder;
-    std::ofstream(folder.path() / "host.cpp") << source;
+    const kiln::tests::TemporaryFolder folder;
+    std::ofstream(folder.in("host.cpp")) << source;
     run(folder.path(), {"-std=c++20", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-o", "host.so", "host.cpp"});
     const fs::path kept = fs::temp_directory_path() /
                           ("emulated-gpu-host-" + std::to_string(getpid()) + "-" + std::to_string(number++) + ".so");
-    fs::copy_file(folder.path() / "host.so", kept, fs::copy_options::overwrite_existing);
+    fs::copy_file(folder.in("host.so"), kept, fs::copy_options::overwrite_existing);
     return kept.string();
 }
 
