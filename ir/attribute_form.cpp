@@ -72,64 +72,11 @@ Attribute empty_attribute(OpKind kind) {
         case OpKind::Assert:
         case OpKind::Require:
             return MessageAttribute{};
+#include "ir/elementwise_cases.def"
         case OpKind::Bincount:
         case OpKind::Iota:
         case OpKind::Broadcast:
         case OpKind::Reshape:
-        case OpKind::Add:
-        case OpKind::Sub:
-        case OpKind::Mul:
-        case OpKind::Div:
-        case OpKind::Rem:
-        case OpKind::Neg:
-        case OpKind::And:
-        case OpKind::Or:
-        case OpKind::Xor:
-        case OpKind::Not:
-        case OpKind::Shl:
-        case OpKind::Shr:
-        case OpKind::LogicalAnd:
-        case OpKind::LogicalOr:
-        case OpKind::LogicalNot:
-        case OpKind::Equal:
-        case OpKind::NotEqual:
-        case OpKind::Less:
-        case OpKind::LessEqual:
-        case OpKind::Greater:
-        case OpKind::GreaterEqual:
-        case OpKind::Abs:
-        case OpKind::Min:
-        case OpKind::Max:
-        case OpKind::Minimum:
-        case OpKind::Maximum:
-        case OpKind::Fma:
-        case OpKind::Sqrt:
-        case OpKind::Exp:
-        case OpKind::Exp2:
-        case OpKind::Log:
-        case OpKind::Log2:
-        case OpKind::Rsqrt:
-        case OpKind::Sin:
-        case OpKind::Cos:
-        case OpKind::Tanh:
-        case OpKind::Erf:
-        case OpKind::Pow:
-        case OpKind::Floor:
-        case OpKind::Ceil:
-        case OpKind::Trunc:
-        case OpKind::Round:
-        case OpKind::IsNan:
-        case OpKind::IsInf:
-        case OpKind::Select:
-        case OpKind::CeilDiv:
-        case OpKind::FloorDiv:
-        case OpKind::Mod:
-        case OpKind::Ilog2:
-        case OpKind::Popcount:
-        case OpKind::Clz:
-        case OpKind::Convert:
-        case OpKind::Saturate:
-        case OpKind::Bitcast:
         case OpKind::For:
         case OpKind::While:
         case OpKind::If:

@@ -718,32 +718,7 @@ ElementFunction find_function(OpKind kind, ScalarType type) {
         case OpKind::Convert:
         case OpKind::Saturate:
         case OpKind::Bitcast:
-        case OpKind::Constant:
-        case OpKind::Iota:
-        case OpKind::Broadcast:
-        case OpKind::Reshape:
-        case OpKind::Permute:
-        case OpKind::Extract:
-        case OpKind::Reduce:
-        case OpKind::Dot:
-        case OpKind::View:
-        case OpKind::Size:
-        case OpKind::Load:
-        case OpKind::Store:
-        case OpKind::For:
-        case OpKind::While:
-        case OpKind::If:
-        case OpKind::Yield:
-        case OpKind::Units:
-        case OpKind::Join:
-        case OpKind::Fold:
-        case OpKind::Scan:
-        case OpKind::Sort:
-        case OpKind::Bincount:
-        case OpKind::Atomic:
-        case OpKind::Print:
-        case OpKind::Assert:
-        case OpKind::Require:
+#include "ir/structural_cases.def"
             break;
     }
     return nullptr;

@@ -255,32 +255,7 @@ llvm::Value* VectorOps::float_elementwise(OpKind kind, std::span<llvm::Value* co
         case OpKind::Convert:
         case OpKind::Saturate:
         case OpKind::Bitcast:
-        case OpKind::Constant:
-        case OpKind::Iota:
-        case OpKind::Broadcast:
-        case OpKind::Reshape:
-        case OpKind::Permute:
-        case OpKind::Extract:
-        case OpKind::Reduce:
-        case OpKind::Dot:
-        case OpKind::View:
-        case OpKind::Size:
-        case OpKind::Load:
-        case OpKind::Store:
-        case OpKind::For:
-        case OpKind::While:
-        case OpKind::If:
-        case OpKind::Yield:
-        case OpKind::Units:
-        case OpKind::Join:
-        case OpKind::Fold:
-        case OpKind::Scan:
-        case OpKind::Sort:
-        case OpKind::Bincount:
-        case OpKind::Atomic:
-        case OpKind::Print:
-        case OpKind::Assert:
-        case OpKind::Require:
+#include "ir/structural_cases.def"
             refuse(kind, "is no operation on elements of one type");
     }
     refuse(kind, "is unknown");
@@ -379,32 +354,7 @@ llvm::Value* VectorOps::integer_elementwise(OpKind kind, bool is_signed, std::sp
         case OpKind::Convert:
         case OpKind::Saturate:
         case OpKind::Bitcast:
-        case OpKind::Constant:
-        case OpKind::Iota:
-        case OpKind::Broadcast:
-        case OpKind::Reshape:
-        case OpKind::Permute:
-        case OpKind::Extract:
-        case OpKind::Reduce:
-        case OpKind::Dot:
-        case OpKind::View:
-        case OpKind::Size:
-        case OpKind::Load:
-        case OpKind::Store:
-        case OpKind::For:
-        case OpKind::While:
-        case OpKind::If:
-        case OpKind::Yield:
-        case OpKind::Units:
-        case OpKind::Join:
-        case OpKind::Fold:
-        case OpKind::Scan:
-        case OpKind::Sort:
-        case OpKind::Bincount:
-        case OpKind::Atomic:
-        case OpKind::Print:
-        case OpKind::Assert:
-        case OpKind::Require:
+#include "ir/structural_cases.def"
             refuse(kind, "is no operation on elements of one type");
     }
     refuse(kind, "is unknown");

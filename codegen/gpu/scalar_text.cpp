@@ -288,32 +288,7 @@ std::string OpText::text() const {
         case OpKind::Convert:
         case OpKind::Saturate:
         case OpKind::Bitcast:
-        case OpKind::Constant:
-        case OpKind::Iota:
-        case OpKind::Broadcast:
-        case OpKind::Reshape:
-        case OpKind::Permute:
-        case OpKind::Extract:
-        case OpKind::Join:
-        case OpKind::Reduce:
-        case OpKind::Dot:
-        case OpKind::Fold:
-        case OpKind::Scan:
-        case OpKind::Sort:
-        case OpKind::Bincount:
-        case OpKind::View:
-        case OpKind::Size:
-        case OpKind::Load:
-        case OpKind::Store:
-        case OpKind::Atomic:
-        case OpKind::For:
-        case OpKind::While:
-        case OpKind::If:
-        case OpKind::Yield:
-        case OpKind::Print:
-        case OpKind::Assert:
-        case OpKind::Units:
-        case OpKind::Require:
+#include "ir/structural_cases.def"
             break;
     }
     no_text(kind_, type_);
