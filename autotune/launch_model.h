@@ -10,7 +10,7 @@ namespace kiln::autotune {
 /// dimension after the other, kMostGenerated configurations in all.
 class LaunchModel final : public runtime::ConfigurationModel {
 public:
-    static constexpr std::size_t kMostLookedAt = 64, kMostGenerated = 24;
+    static constexpr std::size_t kMostLookedAt = 64, kMostGenerated = 32;
 
     std::optional<ir::Configuration> choose(const frontend::Program& program, const frontend::Request& request,
                                             const runtime::TuningProblem& problem,
