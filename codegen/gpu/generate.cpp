@@ -31,18 +31,20 @@ int registers_of(const Target& target, int warps) {
                    kernel.phases[phase].span}};
 }
 
-/// More warps where the tiles that live at one time would not fit the registers of fewer.
+/// As many warps as the schedule says; else more of them where the tiles that live at one time would not fit the
+/// registers of fewer.
 int warps_that_fit(const ir::Kernel& kernel, const ir::Facts& facts, std::size_t index, const Target& target,
                    int& registers) {
     const ir::Phase& phase = kernel.phases[index];
     const TileValues values(kernel, phase.block);
     const TensorFacts tensors(kernel, facts, phase);
-    int warps = choose_warps(kernel, phase, values, target);
+    const int most = target.threads_per_block / target.lanes;
+    const auto wanted = static_cast<int>(ir::schedule_number(kernel.schedule, "warps", 0));
+    int warps = wanted > 0 ? std::min(wanted, most) : choose_warps(kernel, phase, values, target);
     while (true) {
-        registers = estimate_registers(kernel, phase, values,
-                                       assign_layouts(kernel, phase, values, tensors, target.lanes, warps));
-        const bool most = warps * 2 * target.lanes > target.threads_per_block;
-        if (registers <= registers_of(target, warps) || most) return warps;
+        registers =
+            estimate_registers(kernel, phase, values, assign_layouts(kernel, phase, values, tensors, target, warps));
+        if (wanted > 0 || registers <= registers_of(target, warps) || warps * 2 > most) return warps;
         warps *= 2;
     }
 }
