@@ -668,6 +668,17 @@ Layout coalesced(const ir::Shape& shape, int vector, int lanes, int warps, const
     return Layout(shape, {CoalescedSearch(shape, vector, lanes, warps, axes).part(shape.rank())});
 }
 
+int contiguous_along_rows(const Layout& layout, int most) {
+    const int last = static_cast<int>(layout.shape().rank()) - 1;
+    if (layout.parts().size() != 1 || layout.parts().front().registers.empty()) return 1;
+    // Digits are joined, hence the first tells all.
+    const Digit& first = layout.parts().front().registers.front();
+    if (first.axis != last || first.stride != 1) return 1;
+    int run = 1;
+    while (run * 2 <= most && first.count % (run * 2) == 0) run *= 2;
+    return run;
+}
+
 std::int64_t offset(const Digits& digits, int axis, int number) {
     std::int64_t sum = 0;
     for (const Digit& digit : digits) {

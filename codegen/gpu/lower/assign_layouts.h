@@ -8,6 +8,9 @@
 // wishes meet in one value, the lowering converts.
 #pragma once
 
+#include <algorithm>
+#include <map>
+
 #include "codegen/gpu/lower/choose_matrix_product.h"
 #include "codegen/gpu/lower/tensor_facts.h"
 #include "codegen/gpu/lower/tile_values.h"
@@ -30,6 +33,11 @@ public:
         return found == products_.end() ? nullptr : &found->second;
     }
     void set_product(ir::ValueId result, const MatrixProduct& product) { products_[result.index] = product; }
+    /// Whether a value has the layout of such a result.
+    bool is_of_matrix_product(ir::ValueId value) const {
+        return std::any_of(products_.begin(), products_.end(),
+                           [&](const auto& product) { return layouts_[product.first] == layouts_[value.index]; });
+    }
 
 private:
     std::vector<Layout> layouts_;

@@ -200,6 +200,8 @@ private:
     bool is_disjoint(const ir::Op& op) const;
     int vector_of(const ir::Op& op, const Layout& layout) const;
     Layout store_layout(const ir::Op& op) const;
+    Layout memory_layout(const ir::Op& op) const;
+    std::int64_t bytes_at_once(const ir::Op& op, const Layout& layout) const;
     [[noreturn]] void refuse_four_bit_rows() const;
     void share_old_values(const ir::Op& op, const Layout& layout, const std::string& old);
 
