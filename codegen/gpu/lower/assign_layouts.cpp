@@ -320,7 +320,11 @@ private:
             products.emplace(value.index, *product);
             if (!(product->sums() == products.begin()->second.sums())) return std::nullopt;
         }
-        for (const auto& [value, product] : products) layouts_.set_product(ValueId{value}, product);
+        for (auto& [value, product] : products) {
+            std::copy(std::begin(products.begin()->second.turns), std::end(products.begin()->second.turns),
+                      std::begin(product.turns));
+            layouts_.set_product(ValueId{value}, product);
+        }
         return products.begin()->second;
     }
     bool holds_product(std::uint32_t id) const { return definition_of(id, OpKind::Dot) != nullptr; }

@@ -54,7 +54,34 @@ bool takes(const MatrixProduct& product) {
            instruction.right == (product.swapped ? product.left : product.right);
 }
 
+void note_turns(const Kernel& kernel, const Op& dot, const Target& target, MatrixProduct& product) {
+    for (const std::size_t side : {0u, 1u}) {
+        const bool loads = loads_matrices(target) && bit_width(product.type(side)) == 16;
+        product.turns[side] = operand_tile(kernel, dot, side).own == 1 && !loads;
+    }
+}
+
 }  // namespace
+
+bool loads_matrices(const Target& target) {
+    return target.matrix_unit == MatrixUnit::Ampere || target.matrix_unit == MatrixUnit::Ada;
+}
+
+OperandTile operand_tile(const Kernel& kernel, const Op& dot, std::size_t side) {
+    const ValueId value = dot.operands[side];
+    const int own = static_cast<int>(side);
+    const Op* op = kernel.definition(value);
+    if (op != nullptr && op->kind == OpKind::Permute) return {op->operands[0], 1 - own};
+    return {value, own};
+}
+
+int MatrixProduct::neighbours(std::size_t side, std::int64_t repeats) const {
+    constexpr int kWidestRead = 16;
+    int count = 1;
+    const int most = kWidestRead * 8 / bit_width(type(side));
+    while (turns[side] && count * 2 <= most && repeats % (count * 2) == 0) count *= 2;
+    return count;
+}
 
 Layout MatrixProduct::sums() const {
     return swapped ? permute(instruction->c, {1, 0}) : instruction->c;
@@ -67,10 +94,12 @@ std::optional<MatrixProduct> choose_matrix_product(const Kernel& kernel, const O
     for (const OperandTypes& types : operand_types(kernel, dot)) {
         for (const MatrixInstruction& instruction : matrix_instructions(target.matrix_unit)) {
             for (const bool swapped : {usual, !usual}) {
-                const MatrixProduct product{&instruction, swapped, types.first, types.second};
+                MatrixProduct product{&instruction, swapped, types.first, types.second};
                 const bool suits = takes(product) && is_allowed(instruction, precision, kernel.freedoms) &&
                                    is_whole(product, kernel.type(dot.result()).shape, depth);
-                if (suits) return product;
+                if (!suits) continue;
+                note_turns(kernel, dot, target, product);
+                return product;
             }
         }
     }
@@ -96,8 +125,29 @@ Layout matrix_layout(const MatrixProduct& product, const Shape& shape, int warps
             along_columns = c;
         }
     }
-    return cover(product.sums(),
-                 {{along_columns, 1}, {along_rows, 0}, {warps / (along_rows * along_columns), kBroadcast}}, shape);
+    const int warps_along[] = {along_rows, along_columns};
+    Part part = product.sums().parts().front();
+    std::int64_t box[2];
+    Digits repeats[2];
+    for (const std::size_t side : {0u, 1u}) {
+        const int axis = static_cast<int>(side);
+        const std::int64_t count = shape[side] / product.extent(side) / warps_along[side];
+        const int neighbours = product.neighbours(side, count);
+        for (Digits* digits : {&part.registers, &part.lanes}) {
+            for (Digit& digit : *digits) {
+                if (digit.axis == axis) digit.stride *= neighbours;
+            }
+        }
+        box[side] = std::int64_t{product.extent(side)} * neighbours;
+        repeats[side] = {{neighbours, axis, 1},
+                         {static_cast<int>(count) / neighbours, axis, box[side] * warps_along[side]}};
+    }
+    part.warps = {
+        {along_columns, 1, box[1]}, {along_rows, 0, box[0]}, {warps / (along_rows * along_columns), kBroadcast, 0}};
+    for (const std::size_t side : {1u, 0u}) {
+        part.registers.insert(part.registers.end(), repeats[side].begin(), repeats[side].end());
+    }
+    return Layout(shape, {part});
 }
 
 }  // namespace kiln::codegen::gpu

@@ -21,12 +21,29 @@ struct MatrixProduct {
     const MatrixInstruction* instruction = nullptr;
     bool swapped = false;
     ir::ScalarType left = ir::ScalarType::F32, right = ir::ScalarType::F32;  ///< what the operands are widened to
+    /// Whether lanes have to turn what they read of an operand: it lies along the product's rows or columns in memory,
+    /// and no instruction loads it transposed.
+    bool turns[2] = {false, false};
 
     /// Of the product's left (0) or right (1) operand: [rows or columns, depth].
     const Layout& operand(std::size_t side) const { return (side == 0) != swapped ? instruction->a : instruction->b; }
     Layout sums() const;  ///< of [rows, columns] of the product
     int extent(std::size_t side) const { return static_cast<int>(operand(side).shape()[0]); }
+    ir::ScalarType type(std::size_t side) const { return side == 0 ? left : right; }
+    /// How many of an operand's repeats lie next to each other along the rows or columns, so that they are read at once
+    /// and then turned; the instruction's own rows or columns stand that far apart.
+    int neighbours(std::size_t side, std::int64_t repeats) const;
 };
+
+/// The tile below an operand, and which axis of it is the product's rows or columns.
+struct OperandTile {
+    ir::ValueId value;
+    int own = 0;
+};
+OperandTile operand_tile(const ir::Kernel& kernel, const ir::Op& dot, std::size_t side);
+
+/// Whether a warp loads 16-bit matrices from shared memory, transposed if so wanted (`ldmatrix`).
+bool loads_matrices(const Target& target);
 
 std::optional<MatrixProduct> choose_matrix_product(const ir::Kernel& kernel, const ir::Op& dot, const Target& target);
 

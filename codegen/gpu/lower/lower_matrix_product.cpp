@@ -12,13 +12,6 @@ using namespace ir;
 
 namespace {
 
-/// The tile that a transposed operand is a view of.
-std::optional<ValueId> transposed(const Kernel& kernel, ValueId value) {
-    const Op* op = kernel.definition(value);
-    if (op == nullptr || op->kind != OpKind::Permute) return std::nullopt;
-    return op->operands[0];
-}
-
 /// The number of a read or word of all groups, in the loops over groups and over those of one group.
 std::string number_text(int groups, int of_group, const std::string& counter) {
     if (groups == 1) return counter;
@@ -36,17 +29,10 @@ std::string shifted(const std::string& element, int bits, const std::string& pla
 
 }  // namespace
 
-PhaseLowering::OperandTile PhaseLowering::operand_tile(const Op& op, std::size_t side) const {
-    const ValueId value = op.operands[side];
-    const int own = static_cast<int>(side);
-    if (const std::optional<ValueId> below = transposed(kernel_, value)) return {*below, 1 - own};
-    return {value, own};
-}
-
 PhaseLowering::MatrixOrder PhaseLowering::matrix_order(const Op& op, const MatrixProduct& product,
                                                        std::int64_t depth) const {
     const Layout& sums = layouts_[op.result()];
-    const OperandTile tiles[] = {operand_tile(op, 0), operand_tile(op, 1)};
+    const OperandTile tiles[] = {operand_tile(kernel_, op, 0), operand_tile(kernel_, op, 1)};
     for (const std::size_t side : {0u, 1u}) {
         const auto& [value, own] = tiles[side];
         const bool is_whole = kernel_.type(value).shape[static_cast<std::size_t>(1 - own)] == depth;
@@ -59,20 +45,20 @@ PhaseLowering::MatrixOrder PhaseLowering::matrix_order(const Op& op, const Matri
 
 /// What an operand's tile is read as where it is staged.
 OperandReads PhaseLowering::matrix_reads(const Op& op, const MatrixProduct& product, std::size_t side) const {
-    const OperandTile tile = operand_tile(op, side);
+    const OperandTile tile = operand_tile(kernel_, op, side);
     const Shape& shape = kernel_.type(tile.value).shape;
     const std::int64_t depth = shape[static_cast<std::size_t>(1 - tile.own)];
     const DepthOrder order = matrix_order(op, product, depth).depth;
     const Fragments reads = fragments(product, side, layouts_[op.result()], shape, tile.own, order, target_);
-    return {tile.value, side == 0 ? product.left : product.right, {reads.addresses}, true};
+    return {tile.value, product.type(side), {reads.addresses}, true};
 }
 
 PhaseLowering::MatrixOperand PhaseLowering::matrix_operand(const Op& op, const MatrixProduct& product, std::size_t side,
                                                            const MatrixOrder& order, const Window& window) {
     MatrixOperand operand;
     operand.name = side == 0 ? "left" : "right";
-    operand.tile = operand_tile(op, side);
-    operand.type = side == 0 ? product.left : product.right;
+    operand.tile = operand_tile(kernel_, op, side);
+    operand.type = product.type(side);
     Shape shape = kernel_.type(operand.tile.value).shape;
     if (window.length > 0) shape[window.axis] = window.length;
     operand.fragments = fragments(product, side, layouts_[op.result()], shape, operand.tile.own, order.depth, target_);
@@ -81,7 +67,9 @@ PhaseLowering::MatrixOperand PhaseLowering::matrix_operand(const Op& op, const M
     operand.reads = registers / operand.fragments.registers_of_read;
     if (order.held == side) return operand;
     operand.staged = stage_operand(op, side, window);
-    if (operand.fragments.read != FragmentRead::Vector) operand.address = fresh(operand.name);
+    const FragmentRead read = operand.fragments.read;
+    const bool by_matrices = read == FragmentRead::Matrices || read == FragmentRead::TransposedMatrices;
+    if (by_matrices) operand.address = fresh(operand.name);
     return operand;
 }
 
@@ -97,7 +85,7 @@ void PhaseLowering::lower_matrix_product(const Op& op, const MatrixProduct& prod
         MatrixOperand operands[2];
         std::vector<Touch> touches;
         for (const std::size_t side : {0u, 1u}) {
-            const auto axis = static_cast<std::size_t>(1 - operand_tile(op, side).own);
+            const auto axis = static_cast<std::size_t>(1 - operand_tile(kernel_, op, side).own);
             const Window window = pieces == 1 ? Window{} : Window{axis, piece * depth, depth};
             operands[side] = matrix_operand(op, product, side, order, window);
             if (operands[side].staged) touches.push_back({Touch::Space::Shared, operands[side].staged->buffer, false});
@@ -168,8 +156,10 @@ void PhaseLowering::read_group(Lines& lines, const MatrixOperand& operand, int g
               "];");
     if (!operand.staged) {
         pack_held(lines, operand, groups);
-    } else if (operand.fragments.read != FragmentRead::Vector) {
+    } else if (!operand.address.empty()) {
         read_matrices(lines, operand, groups);
+    } else if (operand.fragments.read == FragmentRead::Turned) {
+        read_turned(lines, operand, groups);
     } else if (operand.fragments.registers_of_read >= elements_per_word(operand.type)) {
         read_vectors(lines, operand, groups);
     } else {
@@ -223,6 +213,38 @@ void PhaseLowering::read_vectors(Lines& lines, const MatrixOperand& operand, int
               " + " + offset + ");");
     lines.open_unrolled("w", words);
     lines.add(operand.name + "[q * " + std::to_string(words) + " + w] = pack.items[w];");
+    lines.close();
+    lines.close();
+}
+
+/// Vectors along the rows or columns, one for each element of a word; word for word they become those of the repeats.
+void PhaseLowering::read_turned(Lines& lines, const MatrixOperand& operand, int groups) {
+    const int elements = elements_per_word(operand.type), bits = bit_width(operand.type);
+    const int neighbours = operand.fragments.registers_of_read, reads = operand.reads / elements;
+    // Words of an instruction's repeat, all steps of the group together.
+    const int of_repeat = operand.words / operand.fragments.repeats;
+    const std::string type = storage_type(bits / 8), per = std::to_string(of_repeat),
+                      count = std::to_string(neighbours);
+    Loop loop{operand.fragments.addresses.layout};
+    loop.counter = "(" + number_text(groups, reads, "q") + " * " + std::to_string(elements) + " + e)";
+    const std::string offset = read_offset(loop, operand);
+    const std::string pack = "kiln_pack<" + type + ", " + count + ">";
+    lines.open_unrolled("q", reads);
+    lines.add(pack + " rows[" + std::to_string(elements) + "];");
+    lines.open_unrolled("e", elements);
+    lines.append(std::move(loop.lines));
+    lines.add("rows[e] = *(const " + pack + "*)((const unsigned char*)" + operand.staged->place + " + " + offset +
+              ");");
+    lines.close();
+    lines.open_unrolled("v", neighbours);
+    lines.add(std::string(fragment_type(operand.type)) + " word = rows[0].items[v];");
+    if (elements > 1) {
+        lines.add("#pragma unroll");
+        lines.open("for (int e = 1; e < " + std::to_string(elements) + "; ++e)");
+        lines.add("word |= " + shifted("rows[e].items[v]", bits, "e") + ";");
+        lines.close();
+    }
+    lines.add(operand.name + "[q % " + per + " + (q / " + per + " * " + count + " + v) * " + per + "] = word;");
     lines.close();
     lines.close();
 }

@@ -27,16 +27,26 @@ Digits as_bits(const Digits& digits) {
     return result;
 }
 
-/// The digits of an instruction's operand in the tile.
-Digits in_tile(const Digits& digits, int own, const DepthOrder& order) {
+/// The digits of an instruction's operand in the tile, where its rows stand `apart`.
+Digits in_tile(const Digits& digits, int own, int apart, const DepthOrder& order) {
     Digits result = as_bits(digits);
     for (Digit& digit : result) {
         if (digit.axis == kBroadcast) continue;
         const bool is_depth = digit.axis == kDepthAxis;
         digit.axis = is_depth ? 1 - own : own;
-        if (is_depth) digit.stride = order.bits[static_cast<std::size_t>(log2_exactly(digit.stride))];
+        digit.stride =
+            is_depth ? order.bits[static_cast<std::size_t>(log2_exactly(digit.stride))] : digit.stride * apart;
     }
     return result;
+}
+
+/// How often an operand's instructions repeat along the rows or columns within a warp.
+int repeats_of(const MatrixProduct& product, std::size_t side, const Layout& sums) {
+    std::int64_t repeats = sums.shape()[side] / product.extent(side);
+    for (const Digit& digit : sums.parts().front().warps) {
+        if (digit.axis == static_cast<int>(side)) repeats /= digit.count;
+    }
+    return static_cast<int>(repeats);
 }
 
 /// Warps of the product's result that stand along a side of it; the others repeat.
@@ -110,10 +120,6 @@ DepthOrder plain_order(const MatrixProduct& product, std::int64_t depth) {
     return order;
 }
 
-bool loads_matrices(const Target& target) {
-    return target.matrix_unit == MatrixUnit::Ampere || target.matrix_unit == MatrixUnit::Ada;
-}
-
 }  // namespace
 
 DepthOrder depth_order(const MatrixProduct& product, std::int64_t depth, bool reads_along_depth, const Target& target) {
@@ -147,11 +153,12 @@ std::optional<DepthOrder> held_order(const MatrixProduct& product, std::size_t s
         if (offset(part.warps, own, warp) != offset(warps, own, warp)) return std::nullopt;
     }
     DepthOrder order = plain_order(product, held.shape()[static_cast<std::size_t>(1 - own)]);
+    const int apart = product.neighbours(side, repeats_of(product, side, sums));
     for (std::size_t i = 0; i < wanted.lanes.size(); ++i) {
         const Digit &has = part.lanes[i], &wants = wanted.lanes[i];
         const bool is_depth = wants.axis == kDepthAxis;
         const int axis = wants.axis == kBroadcast ? kBroadcast : is_depth ? 1 - own : own;
-        if (has.axis != axis || (!is_depth && has.stride != wants.stride)) return std::nullopt;
+        if (has.axis != axis || (!is_depth && has.stride != wants.stride * apart)) return std::nullopt;
         if (is_depth) order.bits[static_cast<std::size_t>(log2_exactly(wants.stride))] = has.stride;
     }
     // The thread's own places along the contraction, in the order of its registers, then the steps.
@@ -174,29 +181,41 @@ std::optional<DepthOrder> held_order(const MatrixProduct& product, std::size_t s
 Fragments fragments(const MatrixProduct& product, std::size_t side, const Layout& sums, const ir::Shape& tile, int own,
                     const DepthOrder& order, const Target& target) {
     const Part& atom = product.operand(side).parts().front();
-    const int word = elements_per_word(side == 0 ? product.left : product.right);
+    const int word = elements_per_word(product.type(side));
     const Digits warps = warps_along(sums, side, own);
-    std::int64_t box = product.extent(side);
+    Fragments result;
+    result.per_instruction = product.operand(side).registers();
+    result.repeats = repeats_of(product, side, sums);
+    const int neighbours = product.neighbours(side, result.repeats);
+    std::int64_t box = std::int64_t{product.extent(side)} * neighbours;
     for (const Digit& digit : warps) {
         if (digit.axis == own) box *= digit.count;
     }
-    Fragments result;
-    result.per_instruction = product.operand(side).registers();
-    result.repeats = static_cast<int>(tile[static_cast<std::size_t>(own)] / box);
     // The elements of an instruction, the steps of a group, the repeats, the groups.
-    Digits registers = in_tile(atom.registers, own, order), groups;
+    Digits registers = in_tile(atom.registers, own, neighbours, order), groups;
     int steps = 1;
     for (Digit digit : as_bits(order.steps)) {
         digit.axis = 1 - own;
         (steps < order.steps_of_group ? registers : groups).push_back(digit);
         steps *= digit.count;
     }
-    const Digits repeats = as_bits({{result.repeats, own, box}});
+    const std::size_t of_steps = registers.size();
+    const Digits repeats = as_bits({{neighbours, own, 1}, {result.repeats / neighbours, own, box}});
     registers.insert(registers.end(), repeats.begin(), repeats.end());
     const std::size_t of_group = registers.size();
     registers.insert(registers.end(), groups.begin(), groups.end());
-    const Digits lanes = in_tile(atom.lanes, own, order);
+    const Digits lanes = in_tile(atom.lanes, own, neighbours, order);
     result.elements = Layout(tile, {{{0, 0}, registers, lanes, warps}});
+    if (neighbours > 1 && own == 1) {
+        // The neighbours first, then all else in order.
+        const auto bits = static_cast<std::ptrdiff_t>(log2_exactly(neighbours));
+        const auto first = registers.begin() + static_cast<std::ptrdiff_t>(of_steps);
+        std::rotate(registers.begin(), first, first + bits);
+        result.read = FragmentRead::Turned;
+        result.registers_of_read = neighbours;
+        result.addresses = {Layout(tile, {{{0, 0}, registers, lanes, warps}}), neighbours, false};
+        return result;
+    }
     const std::optional<FragmentRead> matrices =
         loads_matrices(target) ? matrix_read(registers, lanes, word) : std::nullopt;
     if (matrices && product.instruction->accumulator != ir::ScalarType::F64) {
@@ -204,7 +223,7 @@ Fragments fragments(const MatrixProduct& product, std::size_t side, const Layout
         read_matrices(result, registers, of_group, lanes, word);
         return result;
     }
-    const int bytes = ir::bit_width(side == 0 ? product.left : product.right) / 8;
+    const int bytes = ir::bit_width(product.type(side)) / 8;
     registers.resize(of_group);  // those of the next group belong to another array
     const int run = contiguous_registers(registers, kReadBytes / bytes);
     // What is less than a word is put together from elements.

@@ -39,6 +39,7 @@ enum class FragmentRead : std::uint8_t {
     Vector,              ///< each lane reads what it holds
     Matrices,            ///< `ldmatrix`: each lane names a row of 16 bytes, whose words go to four lanes
     TransposedMatrices,  ///< the same, transposed
+    Turned,  ///< each lane reads neighbours along the rows or columns, of which it makes words of its repeats
 };
 
 struct Fragments {

@@ -247,11 +247,6 @@ private:
                   const ProductBlock& block);
 
     // lower_matrix_product.cpp
-    /// The tile below an operand, and which axis of it is the product's rows or columns.
-    struct OperandTile {
-        ir::ValueId value;
-        int own = 0;
-    };
     /// The order of the contraction, and the operand that is held in registers as the instructions want it.
     struct MatrixOrder {
         DepthOrder depth;
@@ -268,7 +263,6 @@ private:
         int words = 0, reads = 0;             ///< of a group
     };
     void lower_matrix_product(const ir::Op& op, const MatrixProduct& product);
-    OperandTile operand_tile(const ir::Op& op, std::size_t side) const;
     MatrixOrder matrix_order(const ir::Op& op, const MatrixProduct& product, std::int64_t depth) const;
     OperandReads matrix_reads(const ir::Op& op, const MatrixProduct& product, std::size_t side) const;
     MatrixOperand matrix_operand(const ir::Op& op, const MatrixProduct& product, std::size_t side,
@@ -280,6 +274,7 @@ private:
     void read_group(Lines& lines, const MatrixOperand& operand, int groups);
     void read_matrices(Lines& lines, const MatrixOperand& operand, int groups);
     void read_vectors(Lines& lines, const MatrixOperand& operand, int groups);
+    void read_turned(Lines& lines, const MatrixOperand& operand, int groups);
     void gather_words(Lines& lines, const MatrixOperand& operand, int groups);
     void pack_held(Lines& lines, const MatrixOperand& operand, int groups);
     std::string read_offset(Loop& loop, const MatrixOperand& operand);
