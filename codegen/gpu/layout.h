@@ -214,6 +214,9 @@ Conversion plan(const Layout& source, const Layout& destination);
 /// most `most`. 1 of a layout of several parts.
 int contiguous_along_rows(const Layout& layout, int most);
 
+/// The same places with registers renumbered, so that neighbours along the last axis come first.
+Layout neighbours_first(const Layout& layout);
+
 // Text.
 
 /// A C expression of unsigned integers: how far the number called `name` moves along `axis`. "0" if it does not.

@@ -245,3 +245,22 @@ KILN_DEVICE void kiln_load_matrices_4_transposed(unsigned* words, unsigned addre
                  : "r"(address)
                  : "memory");
 }
+
+// To global memory, at once: the compiler takes copies of structures apart at times.
+template <class T, int N>
+KILN_DEVICE void kiln_write_pack(kiln_pack<T, N>* place, const kiln_pack<T, N>& pack) {
+    const unsigned* words = (const unsigned*)&pack;
+    if constexpr (sizeof(pack) == 16) {
+        asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                     :
+                     : "l"(__cvta_generic_to_global(place)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+                     : "memory");
+    } else if constexpr (sizeof(pack) == 8) {
+        asm volatile("st.global.v2.u32 [%0], {%1, %2};"
+                     :
+                     : "l"(__cvta_generic_to_global(place)), "r"(words[0]), "r"(words[1])
+                     : "memory");
+    } else {
+        *place = pack;
+    }
+}

@@ -145,7 +145,7 @@ void PhaseLowering::store_loop(Lines& lines, Access& access, bool edges, int vec
         loop.lines.append(std::move(items.lines));
         loop.lines.add("pack.items[k - r] = " + to_memory(type, item) + ";");
         loop.lines.close();
-        const std::string write = "*(" + pack + "*)(" + sum_text(access.base, at) + ") = pack;";
+        const std::string write = "kiln_write_pack((" + pack + "*)(" + sum_text(access.base, at) + "), pack);";
         loop.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + write);
     } else {
         std::string item = element(loop, value);

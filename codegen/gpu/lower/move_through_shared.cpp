@@ -19,6 +19,20 @@ int row_vector(const Layout& layout, int element_bytes) {
     return layout.exact() ? contiguous_along_rows(layout, kWidest / element_bytes) : 1;
 }
 
+/// A layout with neighbours in front, and which register of the given one each of its registers is.
+struct ExchangeSide {
+    Layout layout;
+    std::vector<int> registers;
+};
+
+ExchangeSide exchange_side(const Layout& given) {
+    ExchangeSide side{given.parts().size() == 1 ? neighbours_first(given) : given, {}};
+    for (int number = 0; number < side.layout.registers(); ++number) {
+        side.registers.push_back(given.find(side.layout.at({number, 0, 0}))->reg);
+    }
+    return side;
+}
+
 }  // namespace
 
 /// The layout with the fewest conflicts whose addresses are a base and constants of the register for both sides; padded
@@ -55,56 +69,66 @@ std::string PhaseLowering::shared_subscript(Loop& loop, const Layout& layout, co
 
 void PhaseLowering::move_through_shared(Statements& out, ScalarType type, const std::string& source, const Layout& from,
                                         const std::string& target, const Layout& to) {
-    const SharedLayout chosen = exchange_layout(type, from, to), shared = in_elements(chosen);
+    const ExchangeSide writes = exchange_side(from), reads = exchange_side(to);
+    const SharedLayout chosen = exchange_layout(type, writes.layout, reads.layout), shared = in_elements(chosen);
     const std::string element(gpu::c_type(type));
     const std::uint32_t buffer = add_buffer("shared", element, chosen.bytes());
     const std::string& memory = placed_.buffers[buffer].name;
-    const int bytes = chosen.element_bytes, written_at_once = row_vector(from, bytes),
-              read_at_once = row_vector(to, bytes);
-    const auto pack_of = [&](int vector) { return "kiln_pack<" + element + ", " + std::to_string(vector) + ">"; };
-    const auto add_loop = [&](Loop& loop, bool writes) {
+    const auto add_loop = [&](Loop& loop, int vector, bool is_write) {
         Lines lines;
-        lines.open_unrolled("r", loop.layout.registers(), writes ? written_at_once : read_at_once);
+        lines.open_unrolled("r", loop.layout.registers(), vector);
         lines.append(std::move(loop.lines));
         lines.close();
         Statement statement;
         statement.lines = lines.take();
-        statement.touches = {{Touch::Space::Shared, buffer, writes}};
+        statement.touches = {{Touch::Space::Shared, buffer, is_write}};
         statement.span = span_;
         out.push_back(std::move(statement));
     };
-    const auto copy_items = [&](Lines& lines, int vector, const std::string& assignment) {
-        lines.open_unrolled("k", vector);
-        lines.add(assignment);
-        lines.close();
+    // Element k of the pack at the loop's register, or the element where there are no packs.
+    const auto register_text = [&](Loop& loop, const ExchangeSide& side, int vector) {
+        Loop inner{side.layout};
+        inner.counter = vector == 1 ? "r" : "(r + k)";
+        const std::string text = index_text(inner, side.registers);
+        loop.lines.append(std::move(inner.lines));
+        return text;
     };
+    const auto pack_of = [&](int vector) { return "kiln_pack<" + element + ", " + std::to_string(vector) + ">"; };
 
-    Loop write{from};
+    const int written = row_vector(writes.layout, chosen.element_bytes);
+    Loop write{writes.layout};
     std::string condition = first_copy(from);
-    const std::string written = shared_subscript(write, from, shared), exists = guard(write);
+    const std::string place = shared_subscript(write, writes.layout, shared), exists = guard(write);
     if (!exists.empty()) condition += (condition.empty() ? "" : " && ") + exists;
     const std::string when = condition.empty() ? "" : "if (" + condition + ") ";
-    if (written_at_once == 1) {
-        write.lines.add(when + memory + "[" + written + "] = " + source + "[r];");
+    const std::string value = source + "[" + register_text(write, writes, written) + "]";
+    if (written == 1) {
+        write.lines.add(when + memory + "[" + place + "] = " + value + ";");
     } else {
-        write.lines.add(pack_of(written_at_once) + " pack;");
-        copy_items(write.lines, written_at_once, "pack.items[k] = " + source + "[r + k];");
-        write.lines.add(when + "*(" + pack_of(written_at_once) + "*)(" + memory + " + " + written + ") = pack;");
+        write.lines.add(pack_of(written) + " pack;");
+        write.lines.open_unrolled("k", written);
+        write.lines.add("pack.items[k] = " + value + ";");
+        write.lines.close();
+        write.lines.add(when + "*(" + pack_of(written) + "*)(" + memory + " + " + place + ") = pack;");
     }
-    add_loop(write, true);
+    add_loop(write, written, true);
 
-    Loop read{to};
-    const std::string at = shared_subscript(read, to, shared), inside = guard(read);
+    const int read_at_once = row_vector(reads.layout, chosen.element_bytes);
+    Loop read{reads.layout};
+    const std::string at = shared_subscript(read, reads.layout, shared), inside = guard(read);
+    const std::string result = target + "[" + register_text(read, reads, read_at_once) + "]";
     if (read_at_once == 1) {
         const std::string found = memory + "[" + at + "]";
-        const std::string value = inside.empty() ? found : inside + " ? " + found + " : kiln_zero<" + element + ">()";
-        read.lines.add(target + "[r] = " + value + ";");
+        const std::string text = inside.empty() ? found : inside + " ? " + found + " : kiln_zero<" + element + ">()";
+        read.lines.add(result + " = " + text + ";");
     } else {
         const std::string pack = pack_of(read_at_once);
         read.lines.add("const " + pack + " pack = *(const " + pack + "*)(" + memory + " + " + at + ");");
-        copy_items(read.lines, read_at_once, target + "[r + k] = pack.items[k];");
+        read.lines.open_unrolled("k", read_at_once);
+        read.lines.add(result + " = pack.items[k];");
+        read.lines.close();
     }
-    add_loop(read, false);
+    add_loop(read, read_at_once, false);
 }
 
 }  // namespace kiln::codegen::gpu
