@@ -1,17 +1,17 @@
 // GEMM beside OpenBLAS, f32, in one process: the two alternate, and each ratio is the median over such pairs, since
 // clock and neighbours change from one second to the next. Both run with as many threads as KILN_THREADS says (1).
 //
-// OpenBLAS chooses its kernels by the processor's model and falls back to slow ones for a model it does not know, so
-// the program first tries its kernel sets in processes of their own and then starts itself anew with the fastest.
+// OpenBLAS chooses its kernels by the processor's model and falls back to slow ones for a model it does not know, so the
+// program first tries its kernel sets in processes of their own and then starts itself anew with the fastest.
 #include <cblas.h>
 #include <fmt/format.h>
+#include <kiln/kiln.hpp>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
-#include <kiln/kiln.hpp>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -78,8 +78,7 @@ Result compare(const kiln::Kernel& gemm, const kiln::Stream& stream, Shape shape
     result.openblas_gflops = flops / median(openblas_times) / 1e9;
     result.ratio = median(ratios);
     for (std::size_t i = 0; i < ours.size(); ++i) {
-        result.largest_difference =
-            std::max(result.largest_difference, static_cast<double>(std::abs(ours[i] - theirs[i])));
+        result.largest_difference = std::max(result.largest_difference, static_cast<double>(std::abs(ours[i] - theirs[i])));
     }
     return result;
 }
