@@ -15,6 +15,8 @@ namespace {
 
 // Instructions of a thread for an access beside the elements themselves (addresses, guards), and for a turn of a loop.
 constexpr double kAccessInstructions = 4, kLoopInstructions = 12;
+// Instructions beside a matrix instruction: it is issued itself, and its operands are read.
+constexpr double kMatrixCompanions = 2;
 // The widest access of a thread.
 constexpr double kWidestAccess = 16;
 // Cycles of a step of a reduction within a warp.
@@ -190,12 +192,37 @@ GpuWorkCounter::Waits GpuWorkCounter::count_dot(const ir::Op& op, double times) 
     };
     const double products = extent(0, 0) * std::min(extent(0, 1), extent(1, 0)) * extent(1, 1);
     work_.dot_operations += times * 2 * products;
-    const double rate = machine_.vector_rate(kernel_.type(op.result()).element);
-    work_.ideal_dot_cycles += times * products / rate;
     for (const std::size_t operand : {0u, 1u}) count_staging(op.operands[operand]);
-    count_multiply_adds(op, times);
+    const auto matrix = gpu::choose_matrix_product(kernel_, op, machine_.target);
+    const double matrix_rate = matrix ? machine_.matrix_rate(matrix->left, matrix->instruction->tf32) : 0;
+    if (matrix_rate > 0) {
+        count_matrix(op, *matrix, matrix_rate, times);
+        work_.ideal_dot_cycles += times * products / matrix_rate;
+    } else {
+        count_multiply_adds(op, times);
+        work_.ideal_dot_cycles += times * products / machine_.vector_rate(kernel_.type(op.result()).element);
+    }
     // Its operands are written before and may be overwritten behind.
     return {false, 2 * machine_.barrier_cycles + machine_.shared_latency};
+}
+
+/// Warps share the result out in parts that are about square; each reads the rows and columns of its part.
+void GpuWorkCounter::count_matrix(const ir::Op& op, const gpu::MatrixProduct& product, double rate, double times) {
+    const ir::Shape& shape = kernel_.type(op.result()).shape;
+    const auto depth = static_cast<double>(kernel_.type(op.operands[0]).shape[1]);
+    const double products = elements_of(kernel_, op.result()) * depth;
+    const double working = std::min<double>(warps(), gpu::most_matrix_warps(product, shape));
+    const double simds = machine_.target.simds_per_unit;
+    const double idle = std::min(warps(), simds) / std::min(working, simds);
+    work_[GpuPart::Matrix] += times * idle * products / rate;
+    const double edge = std::sqrt(elements_of(kernel_, op.result()) / working);
+    for (const ir::ScalarType type : {product.left, product.right}) {
+        work_[GpuPart::Shared] += times * depth * working * edge * bytes_of(type) / machine_.shared_bytes_per_cycle;
+    }
+    const gpu::MatrixInstruction& instruction = *product.instruction;
+    const double instructions =
+        products / (static_cast<double>(instruction.rows()) * instruction.columns() * instruction.depth());
+    work_[GpuPart::Vector] += times * instructions * kMatrixCompanions * machine_.target.lanes / machine_.f32_per_cycle;
 }
 
 void GpuWorkCounter::count_staging(ir::ValueId operand) {

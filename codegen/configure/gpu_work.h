@@ -9,6 +9,7 @@
 
 #include "codegen/configure/gpu_machine.h"
 #include "codegen/configure/program_walk.h"
+#include "codegen/gpu/lower/choose_matrix_product.h"
 #include "codegen/gpu/source.h"
 
 namespace kiln::codegen::configure {
@@ -56,6 +57,7 @@ private:
     Waits walk_loop(const ir::Op& op, double times);
     Waits walk_if(const ir::Op& op, double times);
     Waits count_dot(const ir::Op& op, double times);
+    void count_matrix(const ir::Op& op, const gpu::MatrixProduct& product, double rate, double times);
     void count_multiply_adds(const ir::Op& op, double times);
     /// Operands of a dot lie in shared memory, once each.
     void count_staging(ir::ValueId operand);

@@ -2,6 +2,8 @@
 // run is excluded with the reason, all without a device.
 #include "codegen/configure/gpu_model.h"
 
+#include <functional>
+
 #include "autotune/candidates.h"
 #include "codegen/gpu/source.h"
 #include "tests/autotune/model_launches.h"
@@ -35,7 +37,7 @@ struct Outcome {
 };
 
 Outcome on_gpu(CapturedLaunch launch, const Tunables& tunables, const char* target = "sm_80", std::int64_t units = 0,
-               int extra_registers = 0) {
+               const std::function<void(codegen::gpu::PhaseSource&)>& change = {}) {
     launch.tunables = tunables;
     const auto module =
         std::make_shared<runtime::ModuleState>(launch.file, runtime::with_standard_library(frontend::read_file));
@@ -54,7 +56,9 @@ Outcome on_gpu(CapturedLaunch launch, const Tunables& tunables, const char* targ
     Outcome outcome;
     for (const auto& refusal : generated.refusals) outcome.refusal += refusal.message;
     if (!outcome.refusal.empty()) return outcome;
-    for (auto& phase : generated.source.phases) phase.registers += extra_registers;
+    for (codegen::gpu::PhaseSource& phase : generated.source.phases) {
+        if (change) change(phase);
+    }
     outcome.prediction = codegen::configure::predict(specialisation.kernel, std::get<ir::Launch>(prepared), bound,
                                                      machine, generated.source.phases);
     return outcome;
@@ -112,6 +116,23 @@ TEST_SUITE("unit") {
         CHECK(many.term("latency") < 0.1 * many.seconds());
     }
 
+    TEST_CASE("gpu model: stages hide what a block alone waits for") {
+        const auto with_stages = [](int stages) {
+            return on_gpu(gemm(64, 64, 8192), kTiles, "sm_80", 0,
+                          [=](codegen::gpu::PhaseSource& phase) { phase.stages = stages; });
+        };
+        CHECK(with_stages(3).term("latency") < 0.7 * with_stages(1).term("latency"));
+    }
+
+    TEST_CASE("gpu model: matrix instructions take 16-bit products, multiply-adds those of f32") {
+        const Outcome narrow = on_gpu(gemm(2048, 2048, 2048, bf16), kTiles),
+                      wide = on_gpu(gemm(2048, 2048, 2048), kTiles);
+        CHECK(narrow.term("matrix") > 0);
+        CHECK(narrow.term("multiply") == 0);
+        CHECK(wide.term("matrix") == 0);
+        CHECK(wide.seconds() > 3 * narrow.seconds());
+    }
+
     TEST_CASE("gpu model: small tiles read more than large ones") {
         const Tunables large = {{"BM", "128"}, {"BN", "128"}, {"BK", "32"}};
         CHECK(on_gpu(gemm(2048, 2048, 2048), kTiles).prediction.moved_bytes >
@@ -120,7 +141,8 @@ TEST_SUITE("unit") {
 
     TEST_CASE("gpu model: registers that a thread does not have cost spills") {
         const Outcome fits = on_gpu(gemm(2048, 2048, 2048), kTiles),
-                      spills = on_gpu(gemm(2048, 2048, 2048), kTiles, "sm_80", 0, 300);
+                      spills = on_gpu(gemm(2048, 2048, 2048), kTiles, "sm_80", 0,
+                                      [](codegen::gpu::PhaseSource&phase) { phase.registers += 300; });
         CHECK(fits.term("spills") == doctest::Approx(0));
         CHECK(spills.seconds() > 1.2 * fits.seconds());
     }
