@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <set>
 
 #include "autotune/inputs.h"
 #include "autotune/measure.h"
@@ -51,25 +53,42 @@ void thin_out(std::vector<configure::Configuration>& list, std::size_t most) {
     list.resize(most);
 }
 
+/// Leaves those for which `stays` holds, and says how many it took away.
+template <class Stays>
+std::size_t keep_if(Candidates& candidates, const Stays& stays) {
+    std::vector<configure::Configuration> configurations;
+    std::vector<Candidate> list;
+    for (std::size_t i = 0; i < candidates.list.size(); ++i) {
+        if (!stays(candidates.list[i])) continue;
+        configurations.push_back(candidates.space[i]);
+        list.push_back(std::move(candidates.list[i]));
+    }
+    const std::size_t left_out = candidates.space.size() - list.size();
+    candidates.space = configure::Space(std::move(configurations));
+    candidates.list = std::move(list);
+    return left_out;
+}
+
 /// Leaves those of the wanted class.
 void keep_numerics(Candidates& candidates, NumericsWanted wanted, const std::string& kernel) {
     if (wanted == NumericsWanted::Any) return;
     runtime::Numerics only = candidates.list.front().numerics;
     if (wanted == NumericsWanted::Ordered) only = runtime::Numerics::Ordered;
     if (wanted == NumericsWanted::Unordered) only = runtime::Numerics::Unordered;
-    std::vector<configure::Configuration> configurations;
-    std::vector<Candidate> list;
-    for (std::size_t i = 0; i < candidates.list.size(); ++i) {
-        if (candidates.list[i].numerics != only) continue;
-        configurations.push_back(candidates.space[i]);
-        list.push_back(std::move(candidates.list[i]));
-    }
-    if (list.empty()) {
+    candidates.other_numerics =
+        keep_if(candidates, [&](const Candidate& candidate) { return candidate.numerics == only; });
+    if (candidates.list.empty()) {
         throw Error(ErrorKind::user, fmt::format("no configuration of `{}` is of the numerics class `{}`", kernel,
                                                  runtime::numerics_name(only)));
     }
-    const std::size_t left_out = candidates.space.size() - list.size();
-    candidates = {configure::Space(std::move(configurations)), std::move(list), left_out};
+}
+
+/// Leaves one configuration, the first, of those that make the same code: not every target uses every key.
+void keep_different(Candidates& candidates) {
+    std::set<std::size_t> seen;
+    candidates.same_code = keep_if(candidates, [&](const Candidate& candidate) {
+        return candidate.code == 0 || seen.insert(candidate.code).second;
+    });
 }
 
 }  // namespace
@@ -164,6 +183,7 @@ void Judge::predict(const frontend::Specialisation& specialisation, const ir::La
         candidate.exclusion += (candidate.exclusion.empty() ? "" : "; ") + refusal.message;
     }
     if (candidate.exclusion.empty()) {
+        candidate.code = std::hash<std::string>{}(generated.source.text);
         candidate.prediction = configure::predict(kernel, launch, arguments, gpu, generated.source.phases);
     }
 }
@@ -178,12 +198,13 @@ configure::Space make_space(const frontend::Program& program, const frontend::Re
 Candidates make_candidates(const frontend::Program& program, const frontend::KernelSignature& signature,
                            frontend::Request request, const runtime::CapturedLaunch& launch, const Machine& machine,
                            const CandidateOptions& options) {
-    Candidates candidates{make_space(program, request, options), {}, 0};
+    Candidates candidates{make_space(program, request, options), {}, 0, 0};
     Judge judge(program, signature, std::move(request), launch, machine);
     for (const configure::Configuration& configuration : candidates.space.configurations()) {
         candidates.list.push_back(judge(configuration));
     }
     keep_numerics(candidates, options.numerics, signature.name);
+    keep_different(candidates);
     if (candidates.excluded() == candidates.space.size()) {
         throw Error(ErrorKind::user, fmt::format("no configuration of `{}` can run; {}: {}", signature.name,
                                                  ir::to_string(candidates.space[0]), candidates.list[0].exclusion));

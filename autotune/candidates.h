@@ -21,12 +21,14 @@ struct Candidate {
     std::string exclusion;  ///< why it cannot run; empty if it can
     runtime::Numerics numerics = runtime::Numerics::Ordered;
     codegen::configure::Prediction prediction;
+    std::size_t code = 0;  ///< on a GPU a hash of the generated source
 };
 
 struct Candidates {
     codegen::configure::Space space;
     std::vector<Candidate> list;     ///< one a configuration of the space
     std::size_t other_numerics = 0;  ///< configurations that were left out for their numerics class
+    std::size_t same_code = 0;       ///< that were left out since an earlier one makes the same code
 
     /// Seconds, infinity for what is excluded: what Search takes.
     std::vector<double> predictions() const;

@@ -115,7 +115,7 @@ void look_up(Explained& explained) {
 
 Explained explain_one(const runtime::CapturedLaunch& launch, const ExplainCommand& command) {
     const auto module = load_module(launch.file);
-    Explained result{launch, {{}, {}, {configure::Space({}), {}, 0}, {}, {}, true}, {}, {}, {}, 0, module, {}, {}};
+    Explained result{launch, {{}, {}, {configure::Space({}), {}, 0, 0}, {}, {}, true}, {}, {}, {}, 0, module, {}, {}};
     const auto kernel = autotune::kernel_of(module, launch);
     const auto shapes = autotune::LaunchArguments::shapes(launch);
     const auto matched = runtime::match_arguments(kernel->signature(), shapes.arguments());
@@ -212,6 +212,9 @@ void print_configurations(const Explained& explained) {
         if (row && !is_timed(row)) remark += fmt::format("  {}: {}", runtime::verdict_name(row->verdict), row->reason);
         fmt::print("    {:<36} {:>12.4g} {:>12}{}\n", name, candidate.prediction.seconds * 1e3, measured, remark);
     }
+    if (const std::size_t left_out = explained.task.candidates.same_code; left_out > 0) {
+        fmt::print("    {} more make the same code as one of these\n", left_out);
+    }
 }
 
 void print(const Explained& explained) {
@@ -277,15 +280,11 @@ Json to_json(const Explained& explained) {
                             {"reason", shortfall.reason},
                             {"at", tools::to_json(shortfall.span, explained.module->program().sources)}});
     }
-    Json json = {{"problem", title(explained.launch)},
-                 {"contract", contract},
-                 {"how", how_chosen(explained)},
-                 {"operations", prediction.operations},
-                 {"bytes", prediction.compulsory_bytes},
-                 {"terms", terms},
-                 {"placement", prediction.placement},
-                 {"configurations", configurations},
-                 {"devices", devices}};
+    Json json = {{"problem", title(explained.launch)},   {"contract", contract},
+                 {"how", how_chosen(explained)},         {"operations", prediction.operations},
+                 {"bytes", prediction.compulsory_bytes}, {"terms", terms},
+                 {"placement", prediction.placement},    {"same_code", explained.task.candidates.same_code},
+                 {"configurations", configurations},     {"devices", devices}};
     const Compared pairs = compared(explained);
     if (const auto correlation = autotune::rank_correlation(pairs.predicted, pairs.measured)) {
         json["rank_correlation"] = *correlation;
