@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/configure/access_cost.h"
 #include "codegen/cpu/register_tile.h"
 #include "ir/builder.h"
 #include "ir/semantics.h"
+#include "ir/tile_ops.h"
 
 namespace kiln::codegen::configure {
 
@@ -156,6 +158,7 @@ WorkCounter::WorkCounter(const ir::Kernel& kernel, const ir::Launch& launch, std
         if (const auto* view = std::get_if<ir::TensorView>(&arguments[i])) {
             tensors_[value.index] = {view->sizes, value};
             unit_axes_[value.index] = kernel.parameters[i].facts.unit_axis;
+            strides_[value.index] = view->strides;
         } else if (std::holds_alternative<ir::Scalar>(arguments[i])) {
             launch_scalars_[value.index] = launch.values[value.index];
         }
@@ -164,6 +167,7 @@ WorkCounter::WorkCounter(const ir::Kernel& kernel, const ir::Launch& launch, std
         const ir::ValueId value = kernel.scratch[i].value;
         tensors_[value.index] = {launch.scratch[i], value};
         unit_axes_[value.index] = static_cast<int>(launch.scratch[i].rank()) - 1;
+        strides_[value.index] = ir::dense_strides(launch.scratch[i]);
     }
     for (const ir::SizeBinding& size : kernel.sizes)
         launch_scalars_[size.value.index] = launch.values[size.value.index];
@@ -175,6 +179,7 @@ WorkCounter::WorkCounter(const ir::Kernel& kernel, const ir::Launch& launch, std
 Work WorkCounter::count(std::int64_t index) {
     work_ = {};
     scalars_ = launch_scalars_;
+    read_.assign(kernel_.values.size(), false);
     const ir::BlockId body = kernel_.phases[phase_].block;
     const std::vector<std::int64_t> offsets = ir::program_offsets(kernel_, launch_, phase_, index);
     for (std::size_t axis = 0; axis < offsets.size(); ++axis) {
@@ -314,7 +319,9 @@ void WorkCounter::count_nest(const cpu::Nest& nest, double times) {
     work_.call_cycles += times * kNestCycles;
     std::vector<bool> seen(kernel_.values.size(), false);
     for (const cpu::Root& root : nest.roots) {
-        count_expression(root.value, times, seen);
+        const auto points = static_cast<double>(nest.space.count());
+        const Lanes lanes{points, static_cast<int>(cpu::lane_axis(nest.space))};
+        count_expression(root.value, times, lanes, seen);
         const double elements = static_cast<double>(nest.space.count());
         const ir::Type& type = kernel_.type(root.value);
         const double vectors = elements * bytes_of(type.element) / machine_.target.vector_bytes;
@@ -327,13 +334,13 @@ void WorkCounter::count_nest(const cpu::Nest& nest, double times) {
                 work_.vector_operations += times * elements;
                 break;
             case cpu::RootKind::Store:
-                count_access(kernel_[root.op], times);
+                count_access(kernel_[root.op], times, lanes);
                 break;
         }
     }
 }
 
-void WorkCounter::count_expression(ir::ValueId value, double times, std::vector<bool>& seen) {
+void WorkCounter::count_expression(ir::ValueId value, double times, Lanes lanes, std::vector<bool>& seen) {
     const ir::Type& type = kernel_.type(value);
     if (!type.is_tile() || seen[value.index]) return;
     seen[value.index] = true;
@@ -345,7 +352,7 @@ void WorkCounter::count_expression(ir::ValueId value, double times, std::vector<
     }
     const ir::Op& op = *kernel_.definition(value);
     if (op.kind == OpKind::Load) {
-        count_access(op, times);
+        count_access(op, times, lanes);
         return;
     }
     // Comparisons work on the vectors of their operands, conversions on the wider side.
@@ -357,22 +364,76 @@ void WorkCounter::count_expression(ir::ValueId value, double times, std::vector<
     }
     const double vectors = std::ceil(elements * element / machine_.target.vector_bytes);
     work_.vector_cycles += times * vectors * instructions(op.kind) / machine_.vector_ops_per_cycle;
-    for (const ir::ValueId operand : op.operands) count_expression(operand, times, seen);
+    for (const ir::ValueId operand : op.operands) count_expression(operand, times, operand_lanes(op, lanes), seen);
 }
 
-void WorkCounter::count_access(const ir::Op& op, double times) {
-    const auto& access = ir::attribute<ir::AccessAttribute>(op);
-    double elements = 1;
-    bool gathers = false;
-    for (std::size_t axis = 0; axis < access.axes.size(); ++axis) {
-        if (access.axes[axis].kind == ir::AxisKind::Slice) elements *= static_cast<double>(present(op, axis, nullptr));
-        if (access.axes[axis].kind != ir::AxisKind::Gather || gathers) continue;
-        gathers = true;
-        elements *= static_cast<double>(kernel_.type(op.operands[cpu::axis_operand(access, axis)]).shape.count());
+/// Of the operands of an op whose result is walked so.
+WorkCounter::Lanes WorkCounter::operand_lanes(const ir::Op& op, Lanes lanes) const {
+    if (lanes.axis < 0) return lanes;
+    const ir::Shape& result = kernel_.type(op.result()).shape;
+    const ir::Shape& operand = kernel_.type(op.operands.front()).shape;
+    const auto axis = static_cast<std::size_t>(lanes.axis);
+    if (op.kind == OpKind::Permute) {
+        lanes.axis = static_cast<int>(ir::attribute<ir::AxesAttribute>(op).axes[axis]);
+    } else if (op.kind == OpKind::Broadcast) {
+        if (operand.rank() <= axis || operand[axis] != result[axis]) {
+            lanes = {lanes.points / static_cast<double>(result[axis]), -1};
+        }
+    } else if (op.kind == OpKind::Reshape) {
+        // Of other reshapes the last axis is the last, more or less.
+        std::vector<int> axes;
+        if (cpu::unit_reshape(operand, result, axes)) {
+            lanes.axis = static_cast<int>(std::find(axes.begin(), axes.end(), lanes.axis) - axes.begin());
+            if (lanes.axis == static_cast<int>(axes.size())) lanes.axis = -1;
+        } else {
+            lanes.axis = static_cast<int>(operand.rank()) - 1;
+        }
     }
-    const double bytes = elements * bytes_of(kernel_.type(op.operands.front()).element);
-    work_.tensor_bytes += times * bytes;
-    work_.tensor_cycles += times * (gathers ? elements : bytes / machine_.l2_bytes_per_cycle);
+    return lanes;
+}
+
+void WorkCounter::count_access(const ir::Op& op, double times, Lanes lanes) {
+    const auto& attribute = ir::attribute<ir::AccessAttribute>(op);
+    TensorAccess access;
+    access.element_bytes = bytes_of(kernel_.type(op.operands.front()).element);
+    access.elements = 1;
+    double tile = 1;
+    int tile_axis = 0;
+    for (std::size_t axis = 0; axis < attribute.axes.size(); ++axis) {
+        if (attribute.axes[axis].kind == ir::AxisKind::Slice) {
+            const auto extent = static_cast<double>(present(op, axis, nullptr));
+            access.elements *= extent;
+            tile *= static_cast<double>(attribute.axes[axis].length);
+            if (tile_axis++ != lanes.axis) continue;
+            access.lane_elements = extent;
+            access.lane_stride_bytes = lane_stride(op, axis);
+        }
+        if (attribute.axes[axis].kind != ir::AxisKind::Gather || access.gathers) continue;
+        access.gathers = true;
+        const ir::ValueId positions = op.operands[cpu::axis_operand(attribute, axis)];
+        access.elements *= static_cast<double>(kernel_.type(positions).shape.count());
+    }
+    access.masked = !access.gathers && access.elements < tile;
+    // Edges are left out of the loops.
+    access.points = access.gathers ? access.elements : access.elements * std::max(1.0, lanes.points / tile);
+    if (op.kind == OpKind::Load) {
+        access.again = read_[op.result().index];
+        read_[op.result().index] = true;
+    }
+    work_.tensor_bytes += times * access.elements * access.element_bytes;
+    work_.tensor_cycles += times * access_cycles(access, machine_);
+}
+
+/// Bytes between neighbours along an axis of the tensor that an op accesses, 0 for the axis of neighbours in memory.
+std::int64_t WorkCounter::lane_stride(const ir::Op& op, std::size_t axis) const {
+    const ir::ValueId tensor = op.operands.front(), root = cpu::root_tensor(kernel_, tensor);
+    // Views drop axes before those that a tile has.
+    const std::size_t from_end = kernel_.type(tensor).shape.rank() - axis;
+    const std::size_t root_axis = kernel_.type(root).shape.rank() - from_end;
+    const auto unit = unit_axes_.find(root.index);
+    if (unit == unit_axes_.end() || unit->second == static_cast<int>(root_axis)) return 0;
+    const double bytes = bytes_of(kernel_.type(root).element);
+    return static_cast<std::int64_t>(static_cast<double>(strides_.at(root.index)[root_axis]) * bytes);
 }
 
 WorkCounter::Matrix WorkCounter::operand(const cpu::DotOperand& operand, double times, const ir::Op* loop) {

@@ -38,6 +38,11 @@ private:
         ir::Shape sizes;
         ir::ValueId root;  ///< the parameter or scratch tensor below
     };
+    /// How a nest walks over a tile.
+    struct Lanes {
+        double points = 0;  ///< evaluations of an element of the tile
+        int axis = -1;      ///< the tile's axis along the vector lanes; -1 if the lanes repeat one element
+    };
     /// A matrix that a dot reads: how much of it exists.
     struct Matrix {
         std::int64_t rows = 0, columns = 0;
@@ -53,8 +58,10 @@ private:
     void evaluate_scalar(const ir::Op& op);
     void note_view(const ir::Op& op);
     void count_nest(const cpu::Nest& nest, double times);
-    void count_expression(ir::ValueId value, double times, std::vector<bool>& seen);
-    void count_access(const ir::Op& op, double times);
+    void count_expression(ir::ValueId value, double times, Lanes lanes, std::vector<bool>& seen);
+    void count_access(const ir::Op& op, double times, Lanes lanes);
+    Lanes operand_lanes(const ir::Op& op, Lanes lanes) const;
+    std::int64_t lane_stride(const ir::Op& op, std::size_t axis) const;
     void count_dot(const cpu::DotPlan& dot, double times, const ir::Op* loop);
     /// Counts the copy that an operand needs, too.
     Matrix operand(const cpu::DotOperand& operand, double times, const ir::Op* loop);
@@ -70,7 +77,9 @@ private:
     cpu::Plan plan_;
     std::vector<std::optional<ir::Scalar>> launch_scalars_, scalars_;
     std::map<std::uint32_t, Extents> tensors_;
-    std::map<std::uint32_t, int> unit_axes_;  ///< of parameters, by value
+    std::map<std::uint32_t, int> unit_axes_;      ///< of parameters, by value
+    std::map<std::uint32_t, ir::Shape> strides_;  ///< of parameters and scratch tensors, by value; in elements
+    std::vector<bool> read_;                      ///< loads that this program has made, by result
     Work work_;
 };
 

@@ -60,6 +60,15 @@ Prediction predicted(CapturedLaunch launch, const std::map<std::string, std::str
     return codegen::configure::predict(specialisation.kernel, std::get<ir::Launch>(prepared), bound, machine);
 }
 
+CapturedLaunch two_tensors(const char* file, const char* kernel, std::int64_t rows, std::int64_t columns, bool turned) {
+    CapturedLaunch launch;
+    launch.file = file;
+    launch.kernel = kernel;
+    launch.tensors = {dense("x", f32, {rows, columns}),
+                      dense("y", f32, {turned ? columns : rows, turned ? rows : columns})};
+    return launch;
+}
+
 const std::map<std::string, std::string> kGemmTiles = {{"BM", "64"}, {"BN", "256"}, {"BK", "128"}};
 const std::map<std::string, std::string> kAttentionTiles = {{"BM", "64"}, {"BN", "64"}};
 
@@ -116,6 +125,31 @@ TEST_SUITE("unit") {
         const Prediction causal = predicted(attention(true, 2048), kAttentionTiles);
         CHECK(causal.dot_operations / whole.dot_operations == doctest::Approx(0.5).epsilon(0.06));
         CHECK(causal.seconds < 0.65 * whole.seconds);
+    }
+
+    TEST_CASE("model: rows a power of two apart do not all stay in the first cache while a tile is transposed") {
+        const auto seconds = [](std::int64_t columns, const char* rows_of_tile) {
+            const auto launch = two_tensors("kiln/movement.kiln", "transpose_copy", 1024, columns, true);
+            return predicted(launch, {{"BM", rows_of_tile}, {"BN", "64"}}).seconds;
+        };
+        CHECK(seconds(1024, "32") > 2 * seconds(1024, "8"));
+        CHECK(seconds(1040, "32") < 1.2 * seconds(1040, "8"));
+    }
+
+    TEST_CASE("model: a tile that reaches beyond its tensor costs its mask") {
+        const auto seconds = [](std::int64_t columns, const char* block) {
+            const auto launch = two_tensors("kiln/softmax.kiln", "softmax_long", 256, columns, false);
+            return predicted(launch, {{"BLOCK", block}}).seconds;
+        };
+        CHECK(seconds(1023, "1024") > 1.02 * seconds(1024, "1024"));
+    }
+
+    TEST_CASE("model: rows that a program reads twice come from the first cache if they fit there") {
+        CapturedLaunch launch = two_tensors("kiln/layer_norm.kiln", "layer_norm", 512, 1024, false);
+        launch.tensors.insert(launch.tensors.begin() + 1, dense("w", f32, {1024}));
+        launch.tensors.push_back(dense("mean", f32, {512}));
+        launch.tensors.push_back(dense("rstd", f32, {512}));
+        CHECK(predicted(launch, {{"ROWS", "4"}}).seconds < predicted(launch, {{"ROWS", "16"}}).seconds);
     }
 
     TEST_CASE("legality: scratch memory is estimated before anything is compiled") {
