@@ -181,7 +181,7 @@ std::optional<ir::Shape> Lowerer::sizes_argument(const Call& call, std::size_t f
 std::optional<std::uint32_t> Lowerer::axis_option(const Call& call, std::size_t rank) {
     const std::optional<dsl::NodeId> given = option(call, "axis");
     if (!given) {
-        error(diagnostics::kArgumentCount, call.span, fmt::format("`{}`", call.name), "an `axis = k`", 0);
+        error(diagnostics::kArgumentCount, call.span, fmt::format("`{}`", call.name), "an `axis = k`", "none");
         return std::nullopt;
     }
     const std::optional<std::int64_t> axis = constant_int(*given, "`axis`");

@@ -370,7 +370,7 @@ Value Lowerer::dot_scaled_builtin(const Call& call) {
     }
     const std::optional<dsl::NodeId> given = option(call, "block");
     if (!given) {
-        error(diagnostics::kArgumentCount, call.span, "`dot_scaled`", "a `block = n`", 0);
+        error(diagnostics::kArgumentCount, call.span, "`dot_scaled`", "a `block = n`", "none");
         return {};
     }
     const std::optional<std::int64_t> block = constant_int(*given, "`block`");

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
+#include "ir/limits.h"
 #include "ir/semantics.h"
 #include "ir/support/diagnostic.h"
 #include "runtime/aliasing.h"
@@ -65,6 +67,20 @@ int unit_axis(const Tensor& tensor) {
         if (tensor.strides[axis] == 1) return static_cast<int>(axis);
     }
     return -1;
+}
+
+/// Whether 32 bits hold every extent, with room to add two indices, every stride and every offset in bytes.
+bool fits_32_bits(const Tensor& tensor) {
+    constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
+    const std::int64_t most_elements = kLargest * 8 / ir::bit_width(to_scalar_type(tensor.dtype));
+    std::int64_t reach = 0;  // on both sides of element [0, 0, ...]
+    for (std::size_t axis = 0; axis < tensor.sizes.size(); ++axis) {
+        const std::int64_t size = tensor.sizes[axis], stride = tensor.strides[axis];
+        if (size > ir::kLargestNarrowExtent || stride < -kLargest || stride > kLargest) return false;
+        reach += std::max<std::int64_t>(size, 1) * std::abs(stride);
+        if (reach > most_elements) return false;
+    }
+    return true;
 }
 
 /// Sizes that deduce a compile-time generic, the others kDynamic.
@@ -249,8 +265,15 @@ std::map<std::string, frontend::ParameterRequest> describe_arguments(const front
     return requests;
 }
 
+bool fit_32_bits(std::span<const Argument* const> matched) {
+    return std::all_of(matched.begin(), matched.end(), [](const Argument* argument) {
+        const Tensor* tensor = argument == nullptr ? nullptr : std::get_if<Tensor>(&argument->value);
+        return tensor == nullptr || fits_32_bits(*tensor);
+    });
+}
+
 std::string argument_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
-    std::string key;
+    std::string key(1, fit_32_bits(matched) ? 'n' : 'w');
     for (std::size_t i = 0; i < matched.size(); ++i) {
         const frontend::ParameterSignature& parameter = signature.parameters[i];
         if (!parameter.is_tensor) continue;
@@ -282,7 +305,7 @@ void check_aliasing(const ir::Kernel& kernel, std::span<const ir::Argument> argu
 }
 
 Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
-    std::vector<std::int64_t> words;
+    std::vector<std::int64_t> words = {fit_32_bits(matched)};
     for (std::size_t i = 0; i < matched.size(); ++i) {
         if (!signature.parameters[i].is_tensor) continue;
         if (matched[i] == nullptr) {

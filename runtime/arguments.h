@@ -34,7 +34,10 @@ void check_elements(const frontend::KernelSignature& signature,
 std::map<std::string, frontend::ParameterRequest> describe_arguments(const frontend::KernelSignature& signature,
                                                                      std::span<const Argument* const> matched);
 
-/// Text that is equal exactly when describe_arguments gives the same; the key of the in-memory look-up.
+/// Whether all strides and byte offsets of the tensors lie below 2^31 and no extent above 2^30 (`fits_32_bits`).
+bool fit_32_bits(std::span<const Argument* const> matched);
+
+/// Text that is equal exactly when describe_arguments and fit_32_bits give the same; the key of the in-memory look-up.
 std::string argument_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched);
 
 /// Equal for launches that have the same argument_key() and the same sizes: what a configuration is chosen by.

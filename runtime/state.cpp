@@ -164,6 +164,7 @@ frontend::Request KernelState::request(const DeviceBackend& backend, std::span<c
     request.parameters = describe_arguments(*signature_, matched);
     request.targets = backend.schedule_names();
     request.units = backend.units();
+    request.fits_32_bits = fit_32_bits(matched);
     return request;
 }
 

@@ -11,6 +11,7 @@
 #include "ir/passes/fold_constants.h"
 #include "ir/passes/fuse_dot_accumulate.h"
 #include "ir/passes/hoist_invariants.h"
+#include "ir/passes/narrow_integers.h"
 #include "ir/passes/remove_checks.h"
 #include "ir/passes/remove_dead.h"
 #include "ir/passes/rewrite.h"
@@ -77,9 +78,9 @@ void report_steps(const Kernel& kernel, Shortfalls& shortfalls) {
 
 std::span<const std::string_view> tile_pass_names() {
     // remove_checks is not among them: no backend compiles what it takes out.
-    static constexpr auto kNames =
-        std::to_array<std::string_view>({"slice_gathers", "fold_constants", "eliminate_common", "remove_dead",
-                                         "simplify_masks", "fuse_dot_accumulate", "hoist_invariants", "split_loops"});
+    static constexpr auto kNames = std::to_array<std::string_view>(
+        {"slice_gathers", "fold_constants", "eliminate_common", "remove_dead", "simplify_masks", "fuse_dot_accumulate",
+         "hoist_invariants", "split_loops", "narrow_integers"});
     return kNames;
 }
 
@@ -109,8 +110,12 @@ Shortfalls run_tile_passes(Kernel& kernel, std::string_view left_out) {
     run("fold_constants", fold_constants);
     run("remove_dead", remove_dead);
     run("simplify_masks", [&](Kernel& each) { simplify_masks(each, shortfalls); });
-    // Last: what the passes above left unused.
+    // What the passes above left unused: it would keep index tiles wide.
     run("remove_dead", remove_dead);
+    // Last: the passes above ask facts, which see less behind a conversion.
+    run("narrow_integers", [&](Kernel& each) { narrow_integers(each, shortfalls); });
+    // The conversions of one value.
+    run("eliminate_common", eliminate_common);
     report_steps(kernel, shortfalls);
     return shortfalls;
 }
