@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 
-#include "ir/limits.h"
 #include "ir/semantics.h"
 #include "ir/support/diagnostic.h"
 #include "runtime/aliasing.h"
+#include "runtime/argument_facts.h"
 
 namespace kiln::runtime {
 
@@ -58,29 +57,6 @@ void check_form(const frontend::ParameterSignature& parameter, const Argument& a
             throw user_error(fmt::format("`{}` was given the negative size {}", parameter.name, tensor.sizes[axis]));
         }
     }
-}
-
-/// The axis whose stride is 1, the last one that says so. An axis of one element has any stride, so it is passed over
-/// unless it is the last, where treating it as contiguous is free.
-int unit_axis(const Tensor& tensor) {
-    for (std::size_t axis = tensor.sizes.size(); axis-- > 0;) {
-        if (tensor.strides[axis] == 1) return static_cast<int>(axis);
-    }
-    return -1;
-}
-
-/// Whether 32 bits hold every extent, with room to add two indices, every stride and every offset in bytes.
-bool fits_32_bits(const Tensor& tensor) {
-    constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
-    const std::int64_t most_elements = kLargest * 8 / ir::bit_width(to_scalar_type(tensor.dtype));
-    std::int64_t reach = 0;  // on both sides of element [0, 0, ...]
-    for (std::size_t axis = 0; axis < tensor.sizes.size(); ++axis) {
-        const std::int64_t size = tensor.sizes[axis], stride = tensor.strides[axis];
-        if (size > ir::kLargestNarrowExtent || stride < -kLargest || stride > kLargest) return false;
-        reach += std::max<std::int64_t>(size, 1) * std::abs(stride);
-        if (reach > most_elements) return false;
-    }
-    return true;
 }
 
 /// Sizes that deduce a compile-time generic, the others kDynamic.
@@ -141,6 +117,13 @@ ir::ScalarType to_scalar_type(DType dtype) {
 }
 DType to_dtype(ir::ScalarType type) {
     return static_cast<DType>(type);
+}
+
+int unit_axis(const Tensor& tensor) {
+    for (std::size_t axis = tensor.sizes.size(); axis-- > 0;) {
+        if (tensor.strides[axis] == 1) return static_cast<int>(axis);
+    }
+    return -1;
 }
 
 TensorSpan span_of(const Tensor& tensor) {
@@ -265,15 +248,8 @@ std::map<std::string, frontend::ParameterRequest> describe_arguments(const front
     return requests;
 }
 
-bool fit_32_bits(std::span<const Argument* const> matched) {
-    return std::all_of(matched.begin(), matched.end(), [](const Argument* argument) {
-        const Tensor* tensor = argument == nullptr ? nullptr : std::get_if<Tensor>(&argument->value);
-        return tensor == nullptr || fits_32_bits(*tensor);
-    });
-}
-
 std::string argument_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
-    std::string key(1, fit_32_bits(matched) ? 'n' : 'w');
+    std::string key;
     for (std::size_t i = 0; i < matched.size(); ++i) {
         const frontend::ParameterSignature& parameter = signature.parameters[i];
         if (!parameter.is_tensor) continue;
@@ -304,8 +280,10 @@ void check_aliasing(const ir::Kernel& kernel, std::span<const ir::Argument> argu
     }
 }
 
-Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
-    std::vector<std::int64_t> words = {fit_32_bits(matched)};
+Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched,
+                    bool with_facts) {
+    std::vector<std::int64_t> words;
+    bool all_fit = true;
     for (std::size_t i = 0; i < matched.size(); ++i) {
         if (!signature.parameters[i].is_tensor) continue;
         if (matched[i] == nullptr) {
@@ -315,7 +293,10 @@ Checksum launch_key(const frontend::KernelSignature& signature, std::span<const 
         const Tensor& tensor = std::get<Tensor>(matched[i]->value);
         words.push_back(static_cast<std::int64_t>(tensor.dtype) * 16 + unit_axis(tensor) + 1);
         words.insert(words.end(), tensor.sizes.begin(), tensor.sizes.end());
+        all_fit = all_fit && fits_32_bits(tensor);
+        if (with_facts) words.push_back(proven_alignment(tensor));
     }
+    words.push_back(all_fit ? 1 : 0);
     return checksum({reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]});
 }
 
