@@ -142,7 +142,8 @@ std::optional<dsl::NodeId> Lowerer::option(const Call& call, std::string_view na
 
 bool Lowerer::refuse_lifted(std::string_view what, support::Span at) {
     if (lift_ == nullptr) return false;
-    unsupported(fmt::format("{} in a function of scalars that is called with tiles", what), at);
+    error(diagnostics::kNotLifted, at, what)
+        .help("each element is a call of its own: pass it scalars, or write a function that takes the tiles");
     return true;
 }
 

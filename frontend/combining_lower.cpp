@@ -294,7 +294,8 @@ Value Lowerer::topk_builtin(const Call& call) {
     ir::Shape lengths = builder_.kernel().type(*tile).shape;
     const auto axis = static_cast<std::uint32_t>(lengths.rank() - 1);
     if (*count < 1 || *count > lengths[axis]) {
-        error(diagnostics::kTileRange, span(call.arguments[1]), 0, *count, lengths[axis]);
+        error(diagnostics::kOperandClass, span(call.arguments[1]), "`topk`",
+              fmt::format("1 to {} elements here", lengths[axis]), *count);
         return {};
     }
     ir::Shape starts = lengths;

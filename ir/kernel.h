@@ -229,7 +229,7 @@ struct Kernel {
     std::vector<Phase> phases;
     Freedoms freedoms;
     Schedule schedule;  ///< hints to the code generator of one target: they change speed alone
-    /// Of the arguments, all strides and byte offsets are proven below 2^31, and no extent above 2^30.
+    /// Of the arguments, all strides and byte offsets are proven below 2^31, and no extent above 2^29.
     bool fits_32_bits = false;
 
     std::vector<Value> values;

@@ -26,7 +26,7 @@ std::string fact_key(const frontend::KernelSignature& signature, std::span<const
 /// vectors: without a unit axis, and of 4-bit elements.
 std::uint32_t proven_alignment(const Tensor& tensor);
 
-/// Whether the extents are at most 2^30 (ir/limits.h), and below 2^31 the strides and the offsets of all elements in
+/// Whether the extents are at most 2^29 (ir/limits.h), and below 2^31 the strides and the offsets of all elements in
 /// bytes.
 bool fits_32_bits(const Tensor& tensor);
 

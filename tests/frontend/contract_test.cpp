@@ -150,13 +150,14 @@ TEST_SUITE("ir") {
                       "    for j in 0 .. N by 4 { s += sum(select(j + iota(4) < n, x[j :+ 4] + 1, 0), axis = 0) }\n" +
                       tail) ==
               "a: this mask is computed in each round: its bound is no sum of values from outside the loop, or may "
-              "wrap\n");
+              "wrap\n"
+              "f: this arithmetic of index tiles takes 64 bits: a number that a launch gives has no range\n");
         // No size is so large that the sum could wrap, whatever is known of the arguments.
         CHECK(
-            reasons(head +
-                        "    for j in 0 .. N by 4 { s += sum(select(j + iota(4) < N, x[j :+ 4] + 1, 0), axis = 0) }\n" +
-                        tail,
-                    false) == "");
+            reasons(
+                head + "    for j in 0 .. N by 4 { s += sum(select(j + iota(4) < N, x[j :+ 4] + 1, 0), axis = 0) }\n" +
+                    tail,
+                false) == "f: this arithmetic of index tiles takes 64 bits: the arguments are not known to be small\n");
         // A mask that never changes in the loop, or that facts decide, is no matter of the loop.
         CHECK(reasons(head +
                       "    for j in 0 .. 64 by 4 { s += sum(select(j + iota(4) < 64 && i + iota(4) < N, x[j :+ 4] + 1, "
@@ -210,12 +211,28 @@ TEST_SUITE("ir") {
         CHECK(Passed("grid i in 0 .. N by 4 { y[i :+ 4] = x[i :+ 4] * x[i + 1 :+ 4] }\n").count(ir::OpKind::Load) == 2);
     }
 
+    TEST_CASE("contract (d): equal reads of which neither stands before the other have their reason") {
+        const std::string branches =
+            "grid i in 0 .. 1 {\n    if n > 0 { y[0 :+ 4] = x[n :+ 4] } else { y[0 :+ 4] = x[n :+ 4, fill = F] * 2 "
+            "}\n}\n";
+        const auto reasons = [&](const std::string& fill) {
+            std::string text = branches;
+            return Passed(text.replace(text.find('F'), 1, fill)).reasons();
+        };
+        CHECK(reasons("0") == "d: an equal read stands in another branch or loop: read it before both\n");
+        CHECK(reasons("1") == "");
+        // A pass that divides a loop copies its reads.
+        CHECK(Passed("grid i in 0 .. 1 {\n    for j in 0 .. N by 4 {\n"
+                     "        y[0 :+ 4] = select(j + iota(4) < N, x[j :+ 4] + x[n :+ 4], 0)\n    }\n}\n")
+                  .reasons() == "");
+    }
+
     TEST_CASE("contract (f): index tiles are computed in 32 bits") {
         const Passed passed(
             "grid i in 0 .. 4 {\n    var s: f32 = 0\n    for j in 0 .. N by 16 {\n        let at = j + iota(16)\n"
-            "        let far = reshape(at, 4, 4) / 3 + 2 * i\n"
+            "        let block = reshape(at, 4, 4) / 3 + 2 * i\n"
             "        s += sum(select(at % 3 == i, x[at * 2 - i], f32(at)), axis = 0)\n"
-            "        s += f32(sum(i32(far), axis = 0)[1])\n    }\n    y[i] = s\n}\n");
+            "        s += f32(sum(i32(block), axis = 0)[1])\n    }\n    y[i] = s\n}\n");
         CHECK_MESSAGE(passed.int_tiles() == 0, passed.text);
         CHECK(passed.reasons() == "");
         for (const std::int64_t size : kSizes) passed.check_same(size, 0);
