@@ -97,13 +97,17 @@ TEST_SUITE("unit") {
         CHECK(refusal_of("    %t = broadcast %u : u4[34]\n    store %q[%0 :+ 34], %t\n").empty());
     }
 
-    TEST_CASE("gpu refusal: it stands at the op or phase that it is about, one for each phase") {
+    TEST_CASE("gpu refusal: each phase has its own, which names it") {
+        const auto phase = [](const std::string& n) {
+            return "  phase (%i" + n + " in %0 .. %1 by %1) {\n    %z" + n + " = constant 0 : f32\n    %t" + n +
+                   " = load %x[%0 :+ 65536] fill %z" + n + " : f32[65536]\n    %s" + n + ", %p" + n + " = sort %t" + n +
+                   " axis 0 : f32[65536], i64[65536]\n    store %y[%0 :+ 65536], %s" + n + "\n  }\n";
+        };
         const std::string text =
             "kernel @k(%x: in f32<?>, %y: inout f32<?>) {\n  host {\n    %0 = constant 0 : i64\n"
             "    %1 = constant 1 : i64\n  }\n";
-        const std::string phase =
-            "  phase (%i in %0 .. %1 by %1) {\n    %z = constant 0 : f32\n" + sort_of(65536) + "  }\n";
-        const Generated generated = generate(kernel_of(text + phase + phase + "}\n"), *find_target("sm_80").target);
+        const Generated generated =
+            generate(kernel_of(text + phase("a") + phase("b") + "}\n"), *find_target("sm_80").target);
         REQUIRE(generated.refusals.size() == 2);
         CHECK(generated.refusals[0].message.starts_with("phase 1 of `k` needs"));
         CHECK(generated.refusals[1].message.starts_with("phase 2 of `k` needs"));
