@@ -12,8 +12,8 @@ namespace kiln::runtime {
 namespace {
 
 constexpr std::uint32_t kVectorBytes = 16;
-/// Tiles have at most 256 elements along most axes, and vectors at most 16.
-constexpr std::int64_t kDivisors[] = {256, 16, 1};
+/// The longest side of most tiles, the usual one, the longest vector.
+constexpr std::int64_t kDivisors[] = {256, 64, 16, 1};
 
 std::int64_t proven_divisor(std::int64_t size) {
     return *std::find_if(std::begin(kDivisors), std::end(kDivisors),

@@ -1,8 +1,8 @@
 // What a launch proves about its tensors beyond their types: part of the specialisation, for devices whose code gains
 // from it; 32 bits for every device. Facts are coarse, so that few variants of a kernel are compiled: of each tensor,
-// whether its address and rows are multiples of 16 bytes (2 variants); of each named size, whether 256 or at least 16
-// divides it (3); of all together, whether 32 bits hold every offset (2). A program's launches of one kernel differ
-// mostly in one size: 1 to 3 in all.
+// whether its address and rows are multiples of 16 bytes (2 variants); of each named size, which of 256, 64 and 16
+// divides it (4); of all together, whether 32 bits hold every offset (2). A program's launches of one kernel differ
+// mostly in one size: 1 to 4 in all.
 #pragma once
 
 #include <cstdint>

@@ -119,6 +119,7 @@ TEST_SUITE("unit") {
         };
         CHECK(launch(512) == "divisor 256, align 16 and 16, 32 bits");
         CHECK(launch(768) == "");
+        CHECK(launch(192) == "divisor 64, align 16 and 16, 32 bits");
         CHECK(launch(48) == "divisor 16, align 16 and 16, 32 bits");
         CHECK(launch(50) == "divisor 1, align 16 and 16, 32 bits");
         CHECK(launch(512, 4) == "divisor 256, align 1 and 16, 32 bits");
