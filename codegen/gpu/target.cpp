@@ -50,6 +50,7 @@ Target amd(std::string name, MatrixUnit matrix_unit, int lanes, int registers, i
     target.schedule_names = {"gpu", "amd", name};
     target.name = std::move(name);
     target.vendor = Vendor::Amd;
+    target.sector_bytes = 64;
     target.lanes = lanes;
     target.registers_per_simd = registers * lanes;
     target.register_step = step;
