@@ -4,7 +4,7 @@
 #include "autotune/candidates.h"
 #include "autotune/inputs.h"
 #include "codegen/cpu/target.h"
-#include "tests/autotune/fake_task.h"
+#include "tests/autotune/model_launches.h"
 
 namespace kiln::tests {
 namespace {
@@ -12,35 +12,6 @@ namespace {
 using codegen::configure::CpuMachine;
 using codegen::configure::Prediction;
 using runtime::CapturedLaunch;
-using runtime::CapturedTensor;
-
-CapturedTensor dense(const std::string& name, DType dtype, const std::vector<std::int64_t>& sizes) {
-    CapturedTensor tensor{name, dtype, sizes, sizes};
-    std::int64_t stride = 1;
-    for (std::size_t axis = sizes.size(); axis-- > 0;) {
-        tensor.strides[axis] = stride;
-        stride *= sizes[axis];
-    }
-    return tensor;
-}
-
-CapturedLaunch gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-    CapturedLaunch launch;
-    launch.file = "kiln/gemm.kiln";
-    launch.kernel = "gemm";
-    launch.tensors = {dense("a", f32, {m, k}), dense("b", f32, {k, n}), dense("c", f32, {m, n})};
-    return launch;
-}
-
-CapturedLaunch attention(bool causal, std::int64_t length) {
-    CapturedLaunch launch;
-    launch.file = "kiln/attention.kiln";
-    launch.kernel = "attention";
-    launch.generics["causal"] = causal ? "true" : "false";
-    for (const char* name : {"q", "k", "v", "o"}) launch.tensors.push_back(dense(name, f32, {1, 4, length, 64}));
-    launch.numbers["scale"] = 0.125;
-    return launch;
-}
 
 /// With the given tunables, on an AVX-512 machine of so many threads: the same on every host.
 Prediction predicted(CapturedLaunch launch, const std::map<std::string, std::string>& tunables, int threads = 1) {
@@ -58,15 +29,6 @@ Prediction predicted(CapturedLaunch launch, const std::map<std::string, std::str
     const auto prepared = ir::prepare_launch(specialisation.kernel, bound, threads);
     const CpuMachine machine = codegen::configure::cpu_machine(*codegen::cpu::target_named("x86_64_v4"), threads);
     return codegen::configure::predict(specialisation.kernel, std::get<ir::Launch>(prepared), bound, machine);
-}
-
-CapturedLaunch two_tensors(const char* file, const char* kernel, std::int64_t rows, std::int64_t columns, bool turned) {
-    CapturedLaunch launch;
-    launch.file = file;
-    launch.kernel = kernel;
-    launch.tensors = {dense("x", f32, {rows, columns}),
-                      dense("y", f32, {turned ? columns : rows, turned ? rows : columns})};
-    return launch;
 }
 
 const std::map<std::string, std::string> kGemmTiles = {{"BM", "64"}, {"BN", "256"}, {"BK", "128"}};
@@ -104,7 +66,7 @@ TEST_SUITE("unit") {
         const auto large = gemm(1024, 1024, 512), single = gemm(64, 256, 512);
         CHECK(predicted(large, kGemmTiles, 2).seconds < 0.6 * predicted(large, kGemmTiles, 1).seconds);
         CHECK(predicted(single, kGemmTiles, 2).seconds > 0.9 * predicted(single, kGemmTiles, 1).seconds);
-        CHECK(predicted(single, kGemmTiles, 2).busy_threads == doctest::Approx(1));
+        CHECK(predicted(single, kGemmTiles, 2).busy_units == doctest::Approx(1));
     }
 
     TEST_CASE("model: edges are seen, and empty products cost next to nothing") {
