@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tests/emulated_gpu/cuda/lanewise.h"
+#include "tests/emulated_gpu/cuda/matrix_elements.h"
 #include "tests/emulated_gpu/cuda/memory_access.h"
 
 namespace emulated_gpu {
@@ -14,65 +15,6 @@ namespace {
 constexpr int kMostM = 16;
 constexpr int kMostN = 8;
 constexpr int kMostK = 256;
-
-/// Elements that one register holds.
-int per_register(Type type) {
-    return type == Type::F64 ? 1 : 32 / type_bits(type);
-}
-int registers_a(const MatrixShape& s) {
-    return s.m * s.k / kLanes / per_register(s.a);
-}
-int registers_b(const MatrixShape& s) {
-    return s.n * s.k / kLanes / per_register(s.b);
-}
-/// f16 accumulators are packed in pairs.
-int registers_c(const MatrixShape& s, Type type) {
-    return s.m * s.n / kLanes / (type == Type::F16 ? 2 : 1);
-}
-
-struct Place {
-    int row;
-    int column;
-};
-/// Element `i` of register `r` of A in `lane`: lanes are 8 groups (rows) of 4; a register holds neighbouring columns;
-/// the registers go through rows +8 first (where there are 16), then through the next 4 registers' worth of columns.
-Place fragment_a(const MatrixShape& s, int lane, int r, int i) {
-    const int e = per_register(s.a);
-    const int row_halves = s.m / 8;
-    return {lane / 4 + 8 * (r % row_halves), lane % 4 * e + i + r / row_halves * 4 * e};
-}
-/// The same for B: columns are groups, a register holds neighbouring rows.
-Place fragment_b(const MatrixShape& s, int lane, int r, int i) {
-    const int e = per_register(s.b);
-    return {lane % 4 * e + i + r * 4 * e, lane / 4};
-}
-/// Element `j` of C or D: two neighbouring columns, then the same 8 rows below.
-Place fragment_c(int lane, int j) {
-    return {lane / 4 + 8 * (j / 2), lane % 4 * 2 + j % 2};
-}
-
-const std::array<float, 65536>& f16_values() {
-    static const std::array<float, 65536> values = [] {
-        std::array<float, 65536> table;
-        for (uint32_t bits = 0; bits < 65536; ++bits) table[bits] = static_cast<float>(decode_float(bits, kF16));
-        return table;
-    }();
-    return values;
-}
-
-template <class T>
-T element(Type type, uint64_t bits, int i) {
-    const int width = type_bits(type);
-    const uint64_t field = width == 64 ? bits : (bits >> (i * width)) & ((uint64_t{1} << width) - 1);
-    if (type == Type::F16) return static_cast<T>(f16_values()[field]);
-    if (type == Type::BF16) return static_cast<T>(as_f32(field << 16));
-    if (type == Type::TF32) return static_cast<T>(as_f32(field & ~uint64_t{0x1fff}));
-    if (type == Type::F64) return static_cast<T>(as_f64(field));
-    if (type == Type::E4M3) return static_cast<T>(decode_float(static_cast<uint32_t>(field), kE4M3));
-    if (type == Type::E5M2) return static_cast<T>(decode_float(static_cast<uint32_t>(field), kE5M2));
-    if (is_signed(type)) return static_cast<T>(static_cast<int64_t>(field << (64 - width)) >> (64 - width));
-    return static_cast<T>(field);
-}
 
 /// A by rows, B by columns turned into rows of k, so that sums over n run through neighbouring elements.
 template <class T>
@@ -88,7 +30,7 @@ struct Operands {
             const uint64_t* bits = step.source(static_cast<size_t>(r));
             for (int lane = 0; lane < kLanes; ++lane) {
                 for (int i = 0; i < per_register(s.a); ++i) {
-                    const Place at = fragment_a(s, lane, r, i);
+                    const MatrixPlace at = fragment_a(s, lane, r, i);
                     a[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] = element<T>(s.a, bits[lane], i);
                 }
             }
@@ -97,7 +39,7 @@ struct Operands {
             const uint64_t* bits = step.source(static_cast<size_t>(count_a + r));
             for (int lane = 0; lane < kLanes; ++lane) {
                 for (int i = 0; i < per_register(s.b); ++i) {
-                    const Place at = fragment_b(s, lane, r, i);
+                    const MatrixPlace at = fragment_b(s, lane, r, i);
                     b[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] = element<T>(s.b, bits[lane], i);
                 }
             }
@@ -118,7 +60,7 @@ void for_accumulators(Step& step, Visit visit) {
         for (int j = 0; j < elements; ++j) {
             const uint64_t raw = step.source(first_c + static_cast<size_t>(packed_c ? j / 2 : j))[lane];
             const uint64_t old = packed_c ? (raw >> (16 * (j % 2))) & 0xffff : raw;
-            const Place at = fragment_c(lane, j);
+            const MatrixPlace at = fragment_c(lane, j);
             values[static_cast<size_t>(j)] = visit(static_cast<size_t>(at.row), static_cast<size_t>(at.column), old);
         }
         for (size_t r = 0; r < step.op.result_count; ++r) {
@@ -279,9 +221,9 @@ void decode_mma(Decode& decode) {
 }
 
 /// Which 16-bit element of an 8x8 matrix is the `half`th of a lane.
-Place matrix_element(int lane, int half, bool transposed) {
-    const Place at{lane / 4, lane % 4 * 2 + half};
-    return transposed ? Place{at.column, at.row} : at;
+MatrixPlace matrix_element(int lane, int half, bool transposed) {
+    const MatrixPlace at{lane / 4, lane % 4 * 2 + half};
+    return transposed ? MatrixPlace{at.column, at.row} : at;
 }
 
 /// Lanes 8i..8i+7 give the addresses of the rows of matrix i.
@@ -297,8 +239,8 @@ Flow load_matrices(Step& step) {
         const Target target = resolve(step, row, op.space, address, 16, Access::Load);
         if (target.space != Space::Shared)
             throw Fault{FaultKind::IllegalAddress, "ldmatrix reads from no shared memory", row};
-        if (step.block.shadow) {
-            step.block.shadow->read(target.offset, 16, step.warp.index, step.warp.clock, step.line(), row);
+        if (SharedShadow* shadow = target.shadow()) {
+            shadow->read(target.offset, 16, step.warp.agent, step.warp.clock, step.line(), row);
         }
         std::memcpy(row_data[static_cast<size_t>(row)].data(), target.data, 16);
         access.mask |= 1U << row;
@@ -308,7 +250,7 @@ Flow load_matrices(Step& step) {
         for (int matrix = 0; matrix < op.elements; ++matrix) {
             uint32_t packed = 0;
             for (int half = 0; half < 2; ++half) {
-                const Place at = matrix_element(lane, half, op.flag);
+                const MatrixPlace at = matrix_element(lane, half, op.flag);
                 const uint16_t value =
                     row_data[static_cast<size_t>(8 * matrix + at.row)][static_cast<size_t>(at.column)];
                 packed |= static_cast<uint32_t>(value) << (16 * half);
@@ -320,7 +262,45 @@ Flow load_matrices(Step& step) {
     count_shared(step.launch.counters, access, false);
     return Flow::Next;
 }
-void decode_ldmatrix(Decode& decode) {
+/// Lanes 8i..8i+7 give the addresses of the rows of matrix i, all lanes its elements.
+Flow store_matrices(Step& step) {
+    if (!gathered(step, kAllLanes)) return Flow::Blocked;
+    const Op& op = step.op;
+    std::array<std::array<uint16_t, 8>, kLanes> row_data{};
+    for (int matrix = 0; matrix < op.elements; ++matrix) {
+        const size_t source = 1 + static_cast<size_t>(matrix);
+        if (step.launch.options.check_registers && step.ready(source) != kAllLanes) {
+            throw Fault{FaultKind::UninitialisedRegister, "stores a register that was never written",
+                        std::countr_zero(~step.ready(source))};
+        }
+        for (int lane = 0; lane < kLanes; ++lane) {
+            for (int half = 0; half < 2; ++half) {
+                const MatrixPlace at = matrix_element(lane, half, op.flag);
+                row_data[static_cast<size_t>(8 * matrix + at.row)][static_cast<size_t>(at.column)] =
+                    static_cast<uint16_t>(step.source(source)[lane] >> (16 * half));
+            }
+        }
+    }
+    LaneAddresses access;
+    access.bytes = 16;
+    for (int row = 0; row < 8 * op.elements; ++row) {
+        const uint64_t address = step.source(0)[row] + static_cast<uint64_t>(op.offset);
+        const Target target = resolve(step, row, op.space, address, 16, Access::Store);
+        if (target.space != Space::Shared)
+            throw Fault{FaultKind::IllegalAddress, "stmatrix writes to no shared memory", row};
+        if (SharedShadow* shadow = target.shadow()) {
+            shadow->write(target.offset, 16, step.warp.agent, step.warp.clock, step.line(), row);
+        }
+        std::memcpy(target.data, row_data[static_cast<size_t>(row)].data(), 16);
+        access.mask |= 1U << row;
+        access.address[static_cast<size_t>(row)] = target.offset;
+    }
+    count_shared(step.launch.counters, access, true);
+    return Flow::Next;
+}
+
+/// ldmatrix and stmatrix: `registers` are the operand with the elements, `address` the other.
+void decode_matrix_access(Decode& decode, const Operand& address, const Operand& registers, bool stores) {
     Op& op = decode.op();
     op.klass = InstructionClass::Memory;
     op.keeps_track = false;
@@ -337,11 +317,14 @@ void decode_ldmatrix(Decode& decode) {
     op.space = decode.accept("shared") || decode.accept("shared::cta") ? Space::Shared : Space::Generic;
     decode.expect("b16");
     decode.expect_operands(2, 2);
-    check_count(decode, decode.operand(0), op.elements);
-    decode.results_of(decode.operand(0));
-    decode.address(decode.operand(1));
+    check_count(decode, registers, op.elements);
+    decode.address(address);
     op.strict = 0;  // only the lanes that give rows need an address
-    op.run = &load_matrices;
+    if (stores)
+        decode.sources_of(registers, Type::B32);
+    else
+        decode.results_of(registers);
+    op.run = stores ? &store_matrices : &load_matrices;
 }
 
 Flow transpose_matrix(Step& step) {
@@ -350,7 +333,7 @@ Flow transpose_matrix(Step& step) {
     const uint64_t* a = step.source(0);
     for (int lane = 0; lane < kLanes; ++lane) {
         for (int half = 0; half < 2; ++half) {
-            const Place at = matrix_element(lane, half, true);
+            const MatrixPlace at = matrix_element(lane, half, true);
             matrix[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] =
                 static_cast<uint16_t>(a[lane] >> (16 * half));
         }
@@ -363,6 +346,16 @@ Flow transpose_matrix(Step& step) {
     step.mark(0, step.ready(0) == kAllLanes ? kAllLanes : 0);
     return Flow::Next;
 }
+void decode_ldmatrix(Decode& decode) {
+    decode.expect_operands(2, 2);
+    decode_matrix_access(decode, decode.operand(1), decode.operand(0), false);
+}
+void decode_stmatrix(Decode& decode) {
+    decode.needs(90);
+    decode.expect_operands(2, 2);
+    decode_matrix_access(decode, decode.operand(0), decode.operand(1), true);
+}
+
 void decode_movmatrix(Decode& decode) {
     Op& op = decode.op();
     op.klass = InstructionClass::Warp;
@@ -377,6 +370,7 @@ void decode_movmatrix(Decode& decode) {
 void add_matrix_decoders(std::map<std::string, Decoder>& decoders) {
     decoders["mma"] = &decode_mma;
     decoders["ldmatrix"] = &decode_ldmatrix;
+    decoders["stmatrix"] = &decode_stmatrix;
     decoders["movmatrix"] = &decode_movmatrix;
 }
 

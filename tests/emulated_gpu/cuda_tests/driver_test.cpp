@@ -161,8 +161,8 @@ TEST_SUITE("emulated_gpu") {
             return result;
         };
         std::string log;
-        CHECK(load(header + ".entry k() { wgmma.fence.sync.aligned; ret; }", log) == CUDA_ERROR_INVALID_PTX);
-        CHECK(log.find("ptx:4:14: tests/emulated_gpu: 'wgmma.fence.sync.aligned' is not emulated yet") == 0);
+        CHECK(load(header + ".entry k() { tcgen05.wait::ld.sync.aligned; ret; }", log) == CUDA_ERROR_INVALID_PTX);
+        CHECK(log.find("ptx:4:14: tests/emulated_gpu: 'tcgen05.wait::ld.sync.aligned' is not emulated yet") == 0);
         CHECK(load(header + ".entry k() { .reg .b32 a; add.q.u32 a, a, a; }", log) == CUDA_ERROR_INVALID_PTX);
         CHECK(log.find("'.q' of 'add.q.u32'") != std::string::npos);
         CHECK(load(".version 8.0\n.target sm_90\n.address_size 64\n", log) == CUDA_ERROR_NO_BINARY_FOR_GPU);
