@@ -5,7 +5,7 @@
 namespace emulated_gpu {
 
 SharedShadow::SharedShadow(uint64_t bytes, uint32_t readers, Place place, AgentName name)
-    : readers_(readers), place_(place), name_(std::move(name)), bytes_(bytes) {
+    : readers_(readers), place_(place), name_(std::move(name)), words_((bytes + kWordBytes - 1) / kWordBytes) {
     if (!name_) name_ = [](uint32_t warp) { return "warp " + std::to_string(warp); };
 }
 
@@ -65,6 +65,28 @@ void SharedShadow::check_ordered_after_reads(const Byte& byte, uint64_t offset, 
                 lane};
 }
 
+uint32_t SharedShadow::new_read_clocks() {
+    const size_t first = read_clocks_.size();
+    read_clocks_.resize(first + readers_);
+    return static_cast<uint32_t>(first);
+}
+
+SharedShadow::Byte& SharedShadow::byte_apart(Word& word, uint64_t byte) {
+    if (word.apart < 0) {
+        word.apart = static_cast<int32_t>(apart_.size());
+        for (uint64_t i = 0; i < kWordBytes; ++i) {
+            Byte copy = word.all;
+            if (copy.readers >= 0) {
+                const uint32_t first = new_read_clocks();
+                std::copy_n(read_clocks_of(word.all), readers_, read_clocks_.begin() + first);
+                copy.readers = static_cast<int32_t>(first);
+            }
+            apart_.push_back(copy);
+        }
+    }
+    return apart_[static_cast<size_t>(word.apart) + byte];
+}
+
 void SharedShadow::note_read(Byte& byte, uint32_t agent, uint32_t tick, const VectorClock& clock, int line) {
     byte.read_line = line;
     if (byte.readers >= 0) {
@@ -73,8 +95,7 @@ void SharedShadow::note_read(Byte& byte, uint32_t agent, uint32_t tick, const Ve
     }
     const bool replaces = byte.read_clock == 0 || byte.reader == agent || byte.read_clock <= clock[byte.reader];
     if (!replaces) {
-        byte.readers = static_cast<int32_t>(read_clocks_.size());
-        read_clocks_.resize(read_clocks_.size() + readers_);
+        byte.readers = static_cast<int32_t>(new_read_clocks());
         read_clocks_of(byte)[byte.reader] = byte.read_clock;
         read_clocks_of(byte)[agent] = tick;
         return;
@@ -97,15 +118,14 @@ void SharedShadow::note_write(Byte& byte, uint32_t agent, uint32_t tick, int lin
 void SharedShadow::read(uint64_t offset, uint64_t bytes, uint32_t warp, const VectorClock& clock, int line, int lane,
                         bool relaxed) {
     const uint32_t tick = clock[warp];
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        Byte& byte = bytes_[at];
+    for_bytes(offset, bytes, [&](Byte& byte, uint64_t at) {
         if (byte.busy) check_not_busy(byte, at, "reads", lane);
         if (!byte.written) check_written(byte, at, lane);
         // Most bytes are read by the warp that read or wrote them last: no call for those.
         if (byte.writer != warp && !(relaxed && byte.relaxed)) {
             check_ordered_after_write(byte, at, warp, clock, "reads", lane);
         }
-        if (relaxed) continue;
+        if (relaxed) return;
         if (byte.readers < 0 && (byte.read_clock == 0 || byte.reader == warp)) {
             byte.read_line = line;
             byte.reader = static_cast<uint16_t>(warp);
@@ -113,14 +133,13 @@ void SharedShadow::read(uint64_t offset, uint64_t bytes, uint32_t warp, const Ve
         } else {
             note_read(byte, warp, tick, clock, line);
         }
-    }
+    });
 }
 
 void SharedShadow::write(uint64_t offset, uint64_t bytes, uint32_t warp, const VectorClock& clock, int line, int lane,
                          bool relaxed) {
     const uint32_t tick = clock[warp];
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        Byte& byte = bytes_[at];
+    for_bytes(offset, bytes, [&](Byte& byte, uint64_t at) {
         if (byte.busy) check_not_busy(byte, at, "writes", lane);
         if (byte.writer != warp && !(relaxed && byte.relaxed)) {
             check_ordered_after_write(byte, at, warp, clock, "writes", lane);
@@ -129,60 +148,57 @@ void SharedShadow::write(uint64_t offset, uint64_t bytes, uint32_t warp, const V
             check_ordered_after_reads(byte, at, warp, clock, "writes", lane);
         }
         note_write(byte, warp, tick, line, relaxed);
-    }
+    });
 }
 
 void SharedShadow::issue_copy(uint64_t offset, uint64_t bytes, uint32_t warp, const VectorClock& clock, int line,
                               int lane, const VectorClock* proxied) {
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        Byte& byte = bytes_[at];
+    for_bytes(offset, bytes, [&](Byte& byte, uint64_t at) {
         check_not_busy(byte, at, "copies to", lane);
         check_ordered_after_write(byte, at, warp, clock, "copies to", lane);
         if (proxied != nullptr) check_seen_by_proxy(byte, at, *proxied, "copies to", lane);
         check_ordered_after_reads(byte, at, warp, clock, "copies to", lane);
         note_write(byte, warp, clock[warp], line, false);
         byte.busy |= kInFlight;
-    }
+    });
 }
 
 void SharedShadow::landed(uint64_t offset, uint64_t bytes, uint32_t warp, const VectorClock& clock, int line) {
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        bytes_[at].busy &= static_cast<uint8_t>(~kInFlight);
-        note_write(bytes_[at], warp, clock[warp], line, false);
-    }
+    for_bytes(offset, bytes, [&](Byte& byte, uint64_t) {
+        byte.busy &= static_cast<uint8_t>(~kInFlight);
+        note_write(byte, warp, clock[warp], line, false);
+    });
 }
 
 void SharedShadow::stamp(uint64_t offset, uint64_t bytes, bool write, uint32_t warp, const VectorClock& clock,
                          int line) {
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        Byte& byte = bytes_[at];
+    for_bytes(offset, bytes, [&](Byte& byte, uint64_t) {
         if (!write)
             note_read(byte, warp, clock[warp], clock, line);
         else if (byte.writer == warp)
             byte.write_clock = clock[warp];
-    }
+    });
 }
 
 void SharedShadow::read_asynchronously(uint64_t offset, uint64_t bytes, const AsyncRead& read) {
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        Byte& byte = bytes_[at];
+    for_bytes(offset, bytes, [&](Byte& byte, uint64_t at) {
         if (byte.busy) check_not_busy(byte, at, "reads", read.lane);
         if (!byte.written) check_written(byte, at, read.lane);
         check_ordered_after_write(byte, at, read.issuer, read.clock, "reads", read.lane);
         check_seen_by_proxy(byte, at, read.proxied, "reads", read.lane);
         note_read(byte, read.agent, read.tick, read.clock, read.line);
-    }
+    });
 }
 
 void SharedShadow::landed_asynchronously(uint64_t offset, uint64_t bytes, uint32_t agent, uint32_t tick, int line) {
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        bytes_[at].busy &= static_cast<uint8_t>(~kInFlight);
-        note_write(bytes_[at], agent, tick, line, false);
-        bytes_[at].proxied = true;
-    }
+    for_bytes(offset, bytes, [&](Byte& byte, uint64_t) {
+        byte.busy &= static_cast<uint8_t>(~kInFlight);
+        note_write(byte, agent, tick, line, false);
+        byte.proxied = true;
+    });
 }
 
-void SharedShadow::check_quiet(uint32_t first, uint32_t last, const VectorClock& clock) const {
+void SharedShadow::check_quiet(uint32_t first, uint32_t last, const VectorClock& clock) {
     const auto is_unknown = [&](uint32_t agent, uint32_t tick) {
         return (agent < first || agent >= last) && tick > clock[agent];
     };
@@ -190,27 +206,22 @@ void SharedShadow::check_quiet(uint32_t first, uint32_t last, const VectorClock&
         throw Fault{FaultKind::SharedRace, "the block may end before " + name_(agent) + " " + access +
                                                " its shared byte " + std::to_string(offset) + " at " + place_(line)};
     };
-    for (uint64_t at = 0; at < bytes_.size(); ++at) {
-        const Byte& byte = bytes_[at];
-        if (byte.write_clock != 0 && is_unknown(byte.writer, byte.write_clock)) {
-            fail(byte.writer, at, "writes", byte.write_line);
-        }
+    for_bytes(0, words_.size() * kWordBytes, [&](Byte& byte, uint64_t at) {
+        if (is_unknown(byte.writer, byte.write_clock)) fail(byte.writer, at, "writes", byte.write_line);
         if (byte.readers < 0) {
-            if (byte.read_clock != 0 && is_unknown(byte.reader, byte.read_clock))
-                fail(byte.reader, at, "reads", byte.read_line);
-            continue;
+            if (is_unknown(byte.reader, byte.read_clock)) fail(byte.reader, at, "reads", byte.read_line);
+            return;
         }
         for (uint32_t agent = 0; agent < readers_; ++agent) {
-            if (is_unknown(agent, read_clocks_[static_cast<size_t>(byte.readers) + agent]))
-                fail(agent, at, "reads", byte.read_line);
+            if (is_unknown(agent, read_clocks_of(byte)[agent])) fail(agent, at, "reads", byte.read_line);
         }
-    }
+    });
 }
 
 void SharedShadow::reserve(uint64_t offset, uint64_t bytes, bool reserved) {
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        bytes_[at].busy = static_cast<uint8_t>(reserved ? bytes_[at].busy | kReserved : bytes_[at].busy & ~kReserved);
-    }
+    for_bytes(offset, bytes, [&](Byte& byte, uint64_t) {
+        byte.busy = static_cast<uint8_t>(reserved ? byte.busy | kReserved : byte.busy & ~kReserved);
+    });
 }
 
 }  // namespace emulated_gpu

@@ -73,7 +73,7 @@ public:
     void landed_asynchronously(uint64_t offset, uint64_t bytes, uint32_t agent, uint32_t tick, int line);
     /// Fails if an agent outside [first, last) has accessed a byte in a way that whoever knows `clock` does not know
     /// of.
-    void check_quiet(uint32_t first, uint32_t last, const VectorClock& clock) const;
+    void check_quiet(uint32_t first, uint32_t last, const VectorClock& clock);
     /// Makes the bytes a memory barrier, which plain accesses may not touch, or plain bytes again.
     void reserve(uint64_t offset, uint64_t bytes, bool reserved);
 
@@ -93,6 +93,30 @@ private:
     };
     static constexpr uint8_t kInFlight = 1;
     static constexpr uint8_t kReserved = 2;
+    /// Four bytes, most often accessed together; apart once they were not.
+    struct Word {
+        Byte all;
+        int32_t apart = -1;  // index into apart_ of the first of four
+    };
+    static constexpr uint64_t kWordBytes = 4;
+
+    /// Calls `visit(byte, offset)` for what is known of the bytes: once a word where it lies inside whole, and has
+    /// always been accessed as one.
+    template <class Visit>
+    void for_bytes(uint64_t offset, uint64_t bytes, Visit&& visit) {
+        const uint64_t end = offset + bytes;
+        for (uint64_t at = offset; at < end;) {
+            Word& word = words_[at / kWordBytes];
+            if (word.apart < 0 && at % kWordBytes == 0 && end - at >= kWordBytes) {
+                visit(word.all, at);
+                at += kWordBytes;
+            } else {
+                visit(byte_apart(word, at % kWordBytes), at);
+                ++at;
+            }
+        }
+    }
+    Byte& byte_apart(Word& word, uint64_t byte);
 
     void check_written(const Byte& byte, uint64_t offset, int lane) const;
     void check_ordered_after_write(const Byte& byte, uint64_t offset, uint32_t warp, const VectorClock& clock,
@@ -104,13 +128,15 @@ private:
     void check_not_busy(const Byte& byte, uint64_t offset, const char* access, int lane) const;
     void note_read(Byte& byte, uint32_t agent, uint32_t tick, const VectorClock& clock, int line);
     void note_write(Byte& byte, uint32_t agent, uint32_t tick, int line, bool relaxed);
+    uint32_t new_read_clocks();
     uint32_t* read_clocks_of(const Byte& byte) { return read_clocks_.data() + static_cast<size_t>(byte.readers); }
 
     uint32_t readers_;
     Place place_;
     AgentName name_;
-    std::vector<Byte> bytes_;
-    std::vector<uint32_t> read_clocks_;  // `readers_` for each byte that has them
+    std::vector<Word> words_;
+    std::vector<Byte> apart_;
+    std::vector<uint32_t> read_clocks_;  // `readers_` for each byte or word that has them
 };
 
 }  // namespace emulated_gpu

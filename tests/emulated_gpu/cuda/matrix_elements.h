@@ -68,4 +68,17 @@ inline T element(Type type, uint64_t bits, int i) {
     return static_cast<T>(field);
 }
 
+/// Calls `visit(element)` with a function as above; the commonest types have one of their own.
+template <class T, class Visit>
+inline void with_elements(Type type, Visit&& visit) {
+    if (type == Type::BF16) {
+        return visit([](uint64_t bits, int i) { return static_cast<T>(as_f32(((bits >> (16 * i)) & 0xffff) << 16)); });
+    }
+    if (type == Type::F16) {
+        const float* values = f16_values().data();
+        return visit([values](uint64_t bits, int i) { return static_cast<T>(values[(bits >> (16 * i)) & 0xffff]); });
+    }
+    visit([type](uint64_t bits, int i) { return element<T>(type, bits, i); });
+}
+
 }  // namespace emulated_gpu

@@ -19,31 +19,35 @@ constexpr int kMostK = 256;
 /// A by rows, B by columns turned into rows of k, so that sums over n run through neighbouring elements.
 template <class T>
 struct Operands {
-    std::array<std::array<T, kMostK>, kMostM> a;
-    std::array<std::array<T, kMostN>, kMostK> b;
+    std::array<T, static_cast<size_t>(kMostM* kMostK)> a;  // [row][k]
+    std::array<T, static_cast<size_t>(kMostK* kMostN)> b;  // [k][column]
 
     explicit Operands(const Step& step) {
         const MatrixShape& s = step.op.matrix;
         const int count_a = registers_a(s);
         const int count_b = registers_b(s);
-        for (int r = 0; r < count_a; ++r) {
-            const uint64_t* bits = step.source(static_cast<size_t>(r));
-            for (int lane = 0; lane < kLanes; ++lane) {
-                for (int i = 0; i < per_register(s.a); ++i) {
-                    const MatrixPlace at = fragment_a(s, lane, r, i);
-                    a[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] = element<T>(s.a, bits[lane], i);
+        with_elements<T>(s.a, [&](auto element_of) {
+            const int each = per_register(s.a);
+            for (int r = 0; r < count_a; ++r) {
+                const uint64_t* bits = step.source(static_cast<size_t>(r));
+                for (int lane = 0; lane < kLanes; ++lane) {
+                    const MatrixPlace at = fragment_a(s, lane, r, 0);
+                    T* to = a.data() + at.row * s.k + at.column;
+                    for (int i = 0; i < each; ++i) to[i] = element_of(bits[lane], i);
                 }
             }
-        }
-        for (int r = 0; r < count_b; ++r) {
-            const uint64_t* bits = step.source(static_cast<size_t>(count_a + r));
-            for (int lane = 0; lane < kLanes; ++lane) {
-                for (int i = 0; i < per_register(s.b); ++i) {
-                    const MatrixPlace at = fragment_b(s, lane, r, i);
-                    b[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] = element<T>(s.b, bits[lane], i);
+        });
+        with_elements<T>(s.b, [&](auto element_of) {
+            const int each = per_register(s.b);
+            for (int r = 0; r < count_b; ++r) {
+                const uint64_t* bits = step.source(static_cast<size_t>(count_a + r));
+                for (int lane = 0; lane < kLanes; ++lane) {
+                    const MatrixPlace at = fragment_b(s, lane, r, 0);
+                    T* to = b.data() + at.row * kMostN + at.column;
+                    for (int i = 0; i < each; ++i) to[i * kMostN] = element_of(bits[lane], i);
                 }
             }
-        }
+        });
     }
 };
 
@@ -69,23 +73,55 @@ void for_accumulators(Step& step, Visit visit) {
     }
 }
 
+using Sums = std::array<double, static_cast<size_t>(kMostM* kMostN)>;  // [row][column]
+
+Sums multiply_all(const Operands<double>& operands, const MatrixShape& s) {
+    Sums sums{};
+    for (int row = 0; row < s.m; ++row) {
+        const double* a = operands.a.data() + row * s.k;
+        std::array<double, kMostN> sum{};
+        for (int k = 0; k < s.k; ++k) {
+            const double* b = operands.b.data() + k * kMostN;
+            for (size_t column = 0; column < kMostN; ++column) sum[column] += a[k] * b[column];
+        }
+        std::copy(sum.begin(), sum.end(), sums.begin() + row * kMostN);
+    }
+    return sums;
+}
+
+uint64_t rounded_f32(double sum) {
+    return std::isnan(sum) ? 0x7fffffffU : std::bit_cast<uint32_t>(static_cast<float>(sum));
+}
+
+/// f32 accumulators, a register of all lanes at a time.
+void add_f32(Step& step, const Sums& sums) {
+    const MatrixShape& s = step.op.matrix;
+    const auto first_c = static_cast<size_t>(registers_a(s) + registers_b(s));
+    std::array<std::array<uint64_t, kLanes>, 4> values;  // D may be C in another order
+    for (int j = 0; j < 4; ++j) {
+        const uint64_t* c = step.source(first_c + static_cast<size_t>(j));
+        const double* sum = sums.data() + 8 * (j / 2) * kMostN + j % 2;
+        for (int lane = 0; lane < kLanes; ++lane) {
+            values[static_cast<size_t>(j)][static_cast<size_t>(lane)] =
+                rounded_f32(as_f32(c[lane]) + sum[lane / 4 * kMostN + lane % 4 * 2]);
+        }
+    }
+    for (size_t j = 0; j < 4; ++j) std::copy(values[j].begin(), values[j].end(), step.result(j));
+}
+
 /// Products are exact and summed in double; the sum is rounded once. The document promises no order and at least the
 /// precision of the accumulator.
 Flow multiply_float(Step& step) {
     const MatrixShape& s = step.op.matrix;
-    const Operands<double> operands(step);
-    std::array<std::array<double, kMostN>, kMostM> sums{};
-    for (size_t row = 0; row < static_cast<size_t>(s.m); ++row) {
-        for (size_t k = 0; k < static_cast<size_t>(s.k); ++k) {
-            for (size_t column = 0; column < kMostN; ++column)
-                sums[row][column] += operands.a[row][k] * operands.b[k][column];
-        }
+    const Sums sums = multiply_all(Operands<double>(step), s);
+    if (s.c == Type::F32 && s.d == Type::F32) {  // all of them have 16 rows
+        add_f32(step, sums);
+        return Flow::Next;
     }
     for_accumulators(step, [&](size_t row, size_t column, uint64_t old) -> uint64_t {
         const double before = s.c == Type::F16 ? f16_values()[old & 0xffff] : as_f32(old);
-        const double sum = before + sums[row][column];
-        if (s.d == Type::F16) return encode_float(sum, kF16, Rounding::NearestEven);
-        return std::isnan(sum) ? 0x7fffffffU : std::bit_cast<uint32_t>(static_cast<float>(sum));
+        const double sum = before + sums[row * kMostN + column];
+        return s.d == Type::F16 ? encode_float(sum, kF16, Rounding::NearestEven) : rounded_f32(sum);
     });
     return Flow::Next;
 }
@@ -96,7 +132,8 @@ Flow multiply_f64(Step& step) {
     for_accumulators(step, [&](size_t row, size_t column, uint64_t old) -> uint64_t {
         double sum = as_f64(old);
         for (size_t k = 0; k < static_cast<size_t>(s.k); ++k) {
-            sum = fma_f64(operands.a[row][k], operands.b[k][column], sum, step.op.mode.rounding);
+            sum = fma_f64(operands.a[row * static_cast<size_t>(s.k) + k], operands.b[k * kMostN + column], sum,
+                          step.op.mode.rounding);
         }
         return std::bit_cast<uint64_t>(sum);
     });
@@ -109,8 +146,8 @@ Flow multiply_integer(Step& step) {
     for_accumulators(step, [&](size_t row, size_t column, uint64_t old) -> uint64_t {
         int64_t sum = static_cast<int32_t>(old);
         for (size_t k = 0; k < static_cast<size_t>(s.k); ++k) {
-            const int64_t a = operands.a[row][k];
-            const int64_t b = operands.b[k][column];
+            const int64_t a = operands.a[row * static_cast<size_t>(s.k) + k];
+            const int64_t b = operands.b[k * kMostN + column];
             sum += s.a == Type::B1 ? (s.xor_popc ? a ^ b : a & b) : a * b;
         }
         if (s.saturate) sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);

@@ -178,8 +178,9 @@ TEST_SUITE("emulated_gpu") {
     TEST_CASE("emulated gpu: elect, mapa, getctarank and the registers of clusters") {
         const std::vector<uint64_t> out = run_body(
             "mov.u32 %r1, %cluster_ctarank; setp.ne.u32 %p3, %r1, 1;\n"
+            "setp.lt.u32 %p5, %thread, 4; @%p5 bra END;\n"
             "elect.sync %r2|%p2, 0xfffffff0;\n"
-            "or.pred %p3, %p3, %p2; @!%p3 bra END; @!%p2 bra END;\n"
+            "@!%p2 bra END;\n"
             "setp.ne.u32 %p4, %r1, 1; @%p4 bra END;\n" +
                 put("%r2", 0) + put("%thread", 1) +
                 "mapa.shared::cluster.u32 %r3, memory, 2;\n"

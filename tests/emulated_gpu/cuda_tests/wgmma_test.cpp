@@ -34,7 +34,7 @@ public:
     Placed2D(int element_bits, int swizzle, bool k_major, int rows)
         : bits_(element_bits), span_(swizzle == 0 ? 16 : swizzle), swizzle_(swizzle), k_major_(k_major), rows_(rows) {}
 
-    int k() const { return 256 / bits_; }
+    int depth() const { return 256 / bits_; }
     /// Which bit of the image an element's first bit is.
     size_t bit(int row, int k) const {
         const int line = k_major_ ? row : k;   // lines of an atom are rows, or columns of K
@@ -42,7 +42,7 @@ public:
         const int per_line = span_ * 8 / bits_;
         const int atom_line = line / 8;
         const int atom_along = along / per_line;
-        const int atoms_along = k_major_ ? std::max(1, k() / per_line) : (rows_ + per_line - 1) / per_line;
+        const int atoms_along = k_major_ ? std::max(1, depth() / per_line) : (rows_ + per_line - 1) / per_line;
         // Atoms follow one another along the lines first.
         const size_t atom =
             (static_cast<size_t>(atom_line) * static_cast<size_t>(atoms_along) + static_cast<size_t>(atom_along)) *
@@ -59,7 +59,7 @@ public:
     uint64_t along_bytes() const { return static_cast<uint64_t>(8 * span_); }
     uint64_t lines_bytes() const {
         const int per_line = span_ * 8 / bits_;
-        const int atoms = k_major_ ? std::max(1, k() / per_line) : (rows_ + per_line - 1) / per_line;
+        const int atoms = k_major_ ? std::max(1, depth() / per_line) : (rows_ + per_line - 1) / per_line;
         return static_cast<uint64_t>(atoms) * along_bytes();
     }
     uint64_t descriptor(uint64_t start) const {
@@ -169,7 +169,7 @@ void check_product(const ProductCase& test) {
     };
     std::vector<uint8_t> image(kImageBytes);
     std::vector<uint32_t> fragment(128 * 4);
-    for (int k = 0; k < a.k(); ++k) {
+    for (int k = 0; k < a.depth(); ++k) {
         for (int row = 0; row < 64; ++row) {
             const uint32_t bits = bits_of(types[1], of_a(row, k));
             put_bits(image, a.bit(row, k), bits, test.element_bits);
@@ -199,7 +199,7 @@ void check_product(const ProductCase& test) {
     for (int row = 0; row < 64; ++row) {
         for (int column = 0; column < test.columns; ++column) {
             int sum = 0;
-            for (int k = 0; k < a.k(); ++k) sum += of_a(row, k) * of_b(column, k);
+            for (int k = 0; k < a.depth(); ++k) sum += of_a(row, k) * of_b(column, k);
             const int expected = (test.adds ? 7 : 0) + (test.negates_a ? -sum : sum);
             // Document, figure of the fragment of D.
             const auto thread = static_cast<size_t>(row / 16 * 32 + row % 8 * 4 + column % 8 / 2);
