@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "ir/small_float.h"
 #include "ir/semantics.h"
 #include "tests/codegen/element_jit.h"
 
