@@ -7,8 +7,8 @@
 #include <cmath>
 #include <random>
 
-#include "ir/small_float.h"
 #include "ir/semantics.h"
+#include "ir/small_float.h"
 #include "tests/codegen/element_jit.h"
 
 using namespace kiln;
