@@ -73,7 +73,6 @@ frontend::Specialisation specialise(const runtime::KernelState& kernel, const Em
     request.fits_32_bits = request.fits_32_bits && shapes.has_all_sizes();
     if (target.cpu == nullptr) {
         request.units = kUnitsOfAbsentGpu;
-        request.fits_32_bits = request.fits_32_bits && shapes.has_all_sizes();
         if (shapes.has_all_sizes()) runtime::add_facts(request, kernel.signature(), matched);
     }
     return runtime::specialise_kernel(kernel.module().program(), request);
