@@ -160,10 +160,11 @@ def cell(value):
 
 
 def print_speeds(title, measured):
-    names = [name for name in (measured["rows"][0] if measured["rows"] else {}) if name not in ("case", "ratio")]
     print(f"\n### {title}, Tflop/s; the ratio is to the best of the others\n")
-    print("| case | " + " | ".join(names) + " | ratio |\n|" + "---|" * (len(names) + 2))
-    for row in measured["rows"]:
+    rows = measured["rows"]
+    names = [name for name in rows[0] if name not in ("case", "ratio")] if rows else []
+    print("| case | " + " | ".join(names) + " | ratio |\n|" + "---|" * (len(names) + 2) if rows else NOT_RUN)
+    for row in rows:
         print(f"| {row['case']} | " + " | ".join(cell(row[name]) for name in names) + f" | {cell(row.get('ratio', ''))} |")
     for name, reason in measured["absent"].items():
         print(f"{name} is absent: {reason}")
