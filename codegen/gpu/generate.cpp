@@ -21,12 +21,6 @@ constexpr double kEstimateExcess = 1.03;
 /// Tried in order, until a block has enough shared memory.
 constexpr SharedUse kSharedUses[] = {{true, 1}, {false, 1}, {true, 2}, {true, 4}, {true, 8}};
 
-/// Registers that a thread of a block may use.
-int registers_of(const Target& target, int warps) {
-    const int warps_of_simd = (warps + target.simds_per_unit - 1) / target.simds_per_unit;
-    return std::min(target.registers_per_thread, target.registers_per_simd / (warps_of_simd * target.lanes));
-}
-
 [[noreturn]] void refuse(const ir::Kernel& kernel, std::size_t phase, const std::string& need,
                          const std::string& limit) {
     const std::string where = kernel.phases.size() > 1 ? "phase " + std::to_string(phase + 1) + " of `" : "`";
@@ -47,7 +41,7 @@ int warps_that_fit(const ir::Kernel& kernel, const ir::Facts& facts, std::size_t
     while (true) {
         registers = estimate_registers(kernel, phase, values, tensors,
                                        assign_layouts(kernel, phase, values, tensors, target, warps));
-        if (registers <= registers_of(target, warps) * kEstimateExcess || warps * 2 > most) return warps;
+        if (registers <= registers_available(target, warps) * kEstimateExcess || warps * 2 > most) return warps;
         warps *= 2;
     }
 }
@@ -58,9 +52,9 @@ PlacedPhase lower_phase(const ir::Kernel& kernel, const ir::Facts& facts, const 
     // Warps before layouts, which share the elements out among them.
     int registers = 0;
     const int warps = warps_that_fit(kernel, facts, index, target, registers);
-    if (registers > kHopelessFactor * registers_of(target, warps)) {
+    if (registers > kHopelessFactor * registers_available(target, warps)) {
         refuse(kernel, index, std::to_string(registers) + " registers a thread for the tiles it holds at one time",
-               "a thread of " + target.name + " has " + std::to_string(registers_of(target, warps)));
+               "a thread of " + target.name + " has " + std::to_string(registers_available(target, warps)));
     }
     // Layouts are assigned, then every op becomes statements; conversions appear where two layouts meet.
     PlacedPhase phase;

@@ -29,6 +29,7 @@ struct PhaseSource {
     int threads = 0;                  ///< of a block
     int registers = 0;                ///< of a thread, estimated
     std::int64_t shared_bytes = 0;    ///< dynamic shared memory of a block
+    int stages = 1;                   ///< iterations of a loop whose loads are under way at one time
 };
 
 struct Source {

@@ -223,6 +223,11 @@ LaneGroups shared_groups(const Target& target, int bytes, bool is_store) {
     return result;
 }
 
+int registers_available(const Target& target, int warps) {
+    const int warps_of_simd = (warps + target.simds_per_unit - 1) / target.simds_per_unit;
+    return std::min(target.registers_per_thread, target.registers_per_simd / (warps_of_simd * target.lanes));
+}
+
 Occupancy occupancy(const Target& target, int threads, int registers_per_thread, std::int64_t shared_bytes) {
     const int warps = (threads + target.lanes - 1) / target.lanes;
     const int registers = allocated(std::max(registers_per_thread, 1), target.register_step) * target.lanes;

@@ -71,6 +71,9 @@ const std::vector<Target>& target_table();
 /// How the lanes of a warp are served for a shared-memory access of 1, 2, 4, 8 or 16 bytes a lane.
 LaneGroups shared_groups(const Target& target, int bytes, bool is_store);
 
+/// Registers that a thread may use in a block of so many warps.
+int registers_available(const Target& target, int warps);
+
 /// Blocks that a unit holds at once, by the resource that allows fewest. 0: not even one fits.
 struct Occupancy {
     int blocks = 0;
