@@ -4,7 +4,8 @@
 add_library(kiln_options INTERFACE)
 target_include_directories(kiln_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 # GCC 12 warns of overlapping copies in its own std::string (GCC bug 105329).
-target_compile_options(kiln_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers -Wno-restrict)
+target_compile_options(kiln_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers
+                                              $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(KILN_WARNINGS_AS_ERRORS)
   target_compile_options(kiln_options INTERFACE -Werror)
 endif()
@@ -13,7 +14,8 @@ target_compile_options(kiln_options INTERFACE -ffp-contract=off)
 # A new row of an op table must break the build until every reader handles it, in every preset.
 target_compile_options(kiln_options INTERFACE -Werror=switch -Werror=return-type)
 if(KILN_SANITIZE)
-  target_compile_options(kiln_options INTERFACE -fsanitize=${KILN_SANITIZE} -fno-omit-frame-pointer)
+  # Rooms that use LLVM have no type information, by which `vptr` tells objects.
+  target_compile_options(kiln_options INTERFACE -fsanitize=${KILN_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer)
   target_link_options(kiln_options INTERFACE -fsanitize=${KILN_SANITIZE})
 endif()
 
