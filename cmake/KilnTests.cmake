@@ -28,7 +28,9 @@ function(kiln_test_program name)
   # The files of a folder are compiled as one (not by the preset `debug`): helpers of one folder have names of their own.
   set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
   foreach(source IN LISTS sources)
-    get_filename_component(folder ${source} DIRECTORY)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+    cmake_path(REMOVE_FILENAME folder)
+    string(REPLACE "/" "_" folder ${folder})
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
   endforeach()
   # Tests spend their time in what they call; without optimisation they compile in half the time.
