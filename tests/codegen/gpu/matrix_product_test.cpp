@@ -80,11 +80,7 @@ LibraryCase chain(ir::ScalarType type) {
     return test;
 }
 
-std::string label(const LibraryCase& test) {
-    return fmt::format("{} {} {}", test.kernel, ir::name(test.tensors[0].type), ir::name(test.tensors[1].type));
-}
-
-std::string source_of(const LibraryCase& test, const std::string& target) {
+std::string product_source(const LibraryCase& test, const std::string& target) {
     const SpecialisedCase specialised = specialise(test, *find_target(target).target, Proven::All);
     const codegen::gpu::Generated generated = generate(specialised.kernel(), *find_target(target).target);
     REQUIRE_MESSAGE(generated.refusals.empty(), generated.refusals.front().message);
@@ -165,13 +161,13 @@ TEST_SUITE("unit") {
         };
         for (const auto& row : rows) {
             CAPTURE(label(row.test));
-            CHECK(instruction_of(source_of(row.test, "sm_80")) == row.sm_80);
-            CHECK(instruction_of(source_of(row.test, "sm_89")) == row.sm_89);
-            CHECK(instruction_of(source_of(row.test, "gfx90a")) == row.gfx90a);
-            CHECK(instruction_of(source_of(row.test, "gfx942")) == row.gfx942);
-            CHECK(instruction_of(source_of(row.test, "gfx950")) == row.gfx950);
-            CHECK(instruction_of(source_of(row.test, "gfx1100")) == row.gfx1100);
-            CHECK(instruction_of(source_of(row.test, "gfx1201")) == row.gfx1201);
+            CHECK(instruction_of(product_source(row.test, "sm_80")) == row.sm_80);
+            CHECK(instruction_of(product_source(row.test, "sm_89")) == row.sm_89);
+            CHECK(instruction_of(product_source(row.test, "gfx90a")) == row.gfx90a);
+            CHECK(instruction_of(product_source(row.test, "gfx942")) == row.gfx942);
+            CHECK(instruction_of(product_source(row.test, "gfx950")) == row.gfx950);
+            CHECK(instruction_of(product_source(row.test, "gfx1100")) == row.gfx1100);
+            CHECK(instruction_of(product_source(row.test, "gfx1201")) == row.gfx1201);
         }
     }
 
@@ -181,7 +177,7 @@ TEST_SUITE("unit") {
             LibraryCase test = chain(BF16);
             test.text.replace(test.text.find("    t[0"), std::string::npos, "    t[0 :+ 48, 0 :+ 80] = 0.0\n}\n");
             // q, k and v go to shared memory; p does not.
-            const std::string source = source_of(test, target);
+            const std::string source = product_source(test, target);
             std::size_t staged = 0;
             for (std::size_t at = source.find("_shared_"); at != std::string::npos;
                  at = source.find("_shared_", at + 1)) {
