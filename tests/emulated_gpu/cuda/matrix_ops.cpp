@@ -89,11 +89,16 @@ void multiply_all(const Operands<double>& operands, const MatrixShape& s, Sums& 
     const auto* b = reinterpret_cast<const Pair*>(operands.b.data());
     for (int row = 0; row < s.m; ++row) {
         const double* a = operands.a.data() + row * s.k;
-        std::array<Pair, 4> sum{};
+        Pair sum0{}, sum1{}, sum2{}, sum3{};
         for (int k = 0; k < s.k; ++k) {
             const Pair left{a[k], a[k]};
-            for (size_t i = 0; i < 4; ++i) sum[i] += left * b[static_cast<size_t>(k) * 4 + i];
+            const Pair* right = b + static_cast<ptrdiff_t>(k) * 4;
+            sum0 += left * right[0];
+            sum1 += left * right[1];
+            sum2 += left * right[2];
+            sum3 += left * right[3];
         }
+        const std::array<Pair, 4> sum{sum0, sum1, sum2, sum3};
         std::memcpy(sums.data() + row * kMostN, sum.data(), sizeof sum);
     }
 }
