@@ -44,14 +44,17 @@ private:
     static void read(const uint64_t* bits, Type type, T* to, int group, int lane, int next) {
         with_elements<T>(type, [&](auto element_of) {
             const int each = per_register(type);
-            for (int i = 0; i < kLanes; ++i) {
-                T* at = to + i / 4 * group + i % 4 * lane;
-                if (each == 2) {  // most types: spares the loop
-                    at[0] = element_of(bits[i], 0);
-                    at[next] = element_of(bits[i], 1);
-                    continue;
+            for (int i = 0; i < 8; ++i, to += group) {
+                for (int j = 0; j < 4; ++j) {
+                    T* at = to + j * lane;
+                    const uint64_t word = *bits++;
+                    if (each == 2) {  // most types: spares the loop
+                        at[0] = element_of(word, 0);
+                        at[next] = element_of(word, 1);
+                        continue;
+                    }
+                    for (int e = 0; e < each; ++e) at[e * next] = element_of(word, e);
                 }
-                for (int e = 0; e < each; ++e) at[e * next] = element_of(bits[i], e);
             }
         });
     }
