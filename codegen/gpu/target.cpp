@@ -37,6 +37,7 @@ Target nvidia(std::string name, int warps_per_unit, int blocks_per_unit, std::in
     target.shared_bytes_per_unit = shared_kib_per_unit * kKib;
     target.shared_bytes_per_block = target.shared_bytes_per_unit - kKib;
     target.shared_reserved = kKib;
+    target.async_copy_bytes = 16;  // PTX ISA, `cp.async`: sm_80 and later
     return target;
 }
 

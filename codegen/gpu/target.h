@@ -43,6 +43,7 @@ struct Target {
     int shared_reserved = 0;  ///< bytes of shared memory the system takes of each block besides
     int shared_banks = 32;    ///< of 4 bytes
     WideSharedLoads wide_shared_loads = WideSharedLoads::InOrder;
+    int async_copy_bytes = 0;  ///< the most that one copy from global to shared memory moves past the registers; or 0
     std::vector<std::string>
         schedule_names;  ///< that match `schedule` blocks, least specific first: gpu, nvidia, sm_80
 };
