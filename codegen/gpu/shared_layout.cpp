@@ -115,6 +115,15 @@ std::int64_t total(const std::vector<SharedAccess>& accesses, const SharedLayout
     return sum;
 }
 
+/// Targets whose order of lanes was measured and stands in no document: what suits consecutive lanes as well is better.
+std::vector<Target> orders_of(const Target& target) {
+    std::vector<Target> result = {target};
+    if (target.wide_shared_loads == WideSharedLoads::InOrder) return result;
+    result.push_back(target);
+    result.back().wide_shared_loads = WideSharedLoads::InOrder;
+    return result;
+}
+
 /// In order of preference: plain, swizzled with ever more bits, padded by ever more units.
 std::vector<SharedLayout> candidates(const ir::Shape& shape, int element_bytes, int unit, const SharedForms& forms) {
     SharedLayout plain{shape, element_bytes, rounded_up(row_bytes(shape, element_bytes), unit), unit, 0, 0};
@@ -251,15 +260,18 @@ SharedChoice choose(const ir::Shape& shape, int element_bytes, const std::vector
     for (const std::vector<SharedAccess>* accesses : {&readers, &writers}) {
         for (const SharedAccess& access : *accesses) unit = std::max(unit, access.vector * element_bytes);
     }
+    const std::vector<Target> orders = orders_of(target);
     std::optional<SharedChoice> best;
     std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
     for (const SharedLayout& candidate : candidates(shape, element_bytes, unit, forms)) {
         const auto splits = [&](const SharedAccess& access) { return split(access.layout, candidate).has_value(); };
         if (!std::all_of(readers.begin(), readers.end(), splits)) continue;
-        const std::int64_t read = total(readers, candidate, target, fewest);
+        std::int64_t read = 0;
+        for (const Target& order : orders) read += total(readers, candidate, order, fewest);
         for (std::size_t writer = 0; writer < writers.size() && read < fewest; ++writer) {
             if (!splits(writers[writer])) continue;
-            const std::int64_t extra = read + conflicts(writers[writer], candidate, target);
+            std::int64_t extra = read;
+            for (const Target& order : orders) extra += conflicts(writers[writer], candidate, order);
             if (extra >= fewest) continue;
             best = {candidate, writer};
             fewest = extra;

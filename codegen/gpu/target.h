@@ -23,6 +23,12 @@ enum class WideSharedLoads : std::uint8_t {
     DoubleBanks,  ///< 64 banks; 16-byte loads: lanes 0-3 and 12-15 with 20-27, 4-11 with 16-19 and 28-31
 };
 
+/// Generations of units that multiply matrices by the warp: matrix_instruction.h has what each can do.
+enum class MatrixUnit : std::uint8_t { None, Ampere, Ada, Cdna2, Cdna3, Cdna4, Rdna3, Rdna4 };
+inline constexpr MatrixUnit kMatrixUnits[] = {MatrixUnit::None,  MatrixUnit::Ampere, MatrixUnit::Ada,
+                                              MatrixUnit::Cdna2, MatrixUnit::Cdna3,  MatrixUnit::Cdna4,
+                                              MatrixUnit::Rdna3, MatrixUnit::Rdna4};
+
 /// One row of the target table. Limits are those of the architecture; a present device is asked for its own. A *unit*
 /// is what blocks are resident on: a multiprocessor, a compute unit, on RDNA a pair of them (work-group processor).
 struct Target {
@@ -44,6 +50,8 @@ struct Target {
     int shared_banks = 32;    ///< of 4 bytes
     WideSharedLoads wide_shared_loads = WideSharedLoads::InOrder;
     int async_copy_bytes = 0;  ///< the most that one copy from global to shared memory moves past the registers; or 0
+    int sector_bytes = 32;  ///< of global memory: what a request moves at least
+    MatrixUnit matrix_unit = MatrixUnit::None;
     std::vector<std::string>
         schedule_names;  ///< that match `schedule` blocks, least specific first: gpu, nvidia, sm_80
 };
@@ -63,6 +71,9 @@ const std::vector<Target>& target_table();
 
 /// How the lanes of a warp are served for a shared-memory access of 1, 2, 4, 8 or 16 bytes a lane.
 LaneGroups shared_groups(const Target& target, int bytes, bool is_store);
+
+/// Registers that a thread may use in a block of so many warps.
+int registers_available(const Target& target, int warps);
 
 /// Blocks that a unit holds at once, by the resource that allows fewest. 0: not even one fits.
 struct Occupancy {

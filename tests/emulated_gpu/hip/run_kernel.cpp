@@ -157,7 +157,7 @@ void Interpreter::meet_at_barrier(Workgroup& group) {
         if (wave.state == WaveState::Runs) return;
         if (wave.state == WaveState::Ended) continue;
         any = true;
-        for (size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], wave.clock[i]);
+        all.join(wave.clock);
     }
     if (!any) return;
     for (Wave& wave : group.waves) {
