@@ -249,8 +249,9 @@ Layout PhaseLowering::memory_layout(const Op& op) const {
 }
 
 void PhaseLowering::refuse_four_bit_rows() const {
-    refuse("a store of 4-bit elements has rows of an odd number of them, and two threads cannot share a byte: an even "
-           "number works");
+    refuse(
+        "a store of 4-bit elements has rows of an odd number of them, and two threads cannot share a byte: an even "
+        "number works");
 }
 
 /// A store names other elements each time its loop comes round if one of its slices moves on by at least its length.

@@ -174,7 +174,8 @@ void PhaseLowering::stage_invariants(const Op& loop) {
     for (const OpId id : kernel_[loop.blocks[0]].ops) {
         const Op& op = kernel_[id];
         for (std::size_t operand = 0; op.kind == OpKind::Dot && operand < 2; ++operand) {
-            if (!in_body(operand_reads(op, operand).value)) stage_operand(op, operand, {});
+            const ValueId value = operand_reads(op, operand).value;
+            if (values_[value] == TileForm::Staged && !in_body(value)) stage_operand(op, operand, {});
         }
     }
 }
