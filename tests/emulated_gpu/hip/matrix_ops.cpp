@@ -75,6 +75,7 @@ constexpr MatrixShape kShapes[] = {
 
 // Op::detail: the shape's number, then the modifiers.
 constexpr uint64_t kFlushes = uint64_t{1} << 24;
+constexpr uint64_t kOcpFp8 = uint64_t{1} << 25;
 uint32_t broadcast_size(const Op& op) {
     return (op.detail >> 8) & 7;
 }
@@ -170,26 +171,15 @@ double element_value(Element element, const uint8_t* bits, bool flushes) {
         case Element::I8:
             return static_cast<double>(static_cast<int8_t>(bits[0]));
         case Element::Fp8:
-            return decode_fnuz(bits[0], kE4M3Fnuz);
         case Element::Bf8:
-            return decode_fnuz(bits[0], kE5M2Fnuz);
+            break;  // their format is the processor's
     }
     return 0;
 }
 
-/// All values of an fp8 format, since decoding is slow.
-const std::array<double, 256>& values_of(Element element) {
-    const auto make = [](Element of) {
-        std::array<double, 256> values{};
-        for (uint32_t i = 0; i < 256; ++i) {
-            const auto bits = static_cast<uint8_t>(i);
-            values[i] = element_value(of, &bits, false);
-        }
-        return values;
-    };
-    static const std::array<double, 256> fp8 = make(Element::Fp8);
-    static const std::array<double, 256> bf8 = make(Element::Bf8);
-    return element == Element::Fp8 ? fp8 : bf8;
+Fp8 format_of(Element element, bool ocp) {
+    if (element == Element::Fp8) return ocp ? Fp8::E4M3 : Fp8::E4M3Fnuz;
+    return ocp ? Fp8::E5M2 : Fp8::E5M2Fnuz;
 }
 
 constexpr uint32_t kMostElements = 32 * 64;  // of an operand, all blocks
@@ -227,6 +217,7 @@ void read_operand(const Step& step, const MatrixShape& shape, bool is_a, Operand
     const uint32_t bytes = element_bytes(element);
     const bool flushes = (step.op.detail & kFlushes) != 0;
     const bool is_fp8 = element == Element::Fp8 || element == Element::Bf8;
+    const Fp8 format = format_of(element, (step.op.detail & kOcpFp8) != 0);
     const uint64_t known = step.known(is_a ? 0 : 1, layout.registers);
     matrix.known.fill(true);
     matrix.all_known = known == kAllLanes;
@@ -240,7 +231,7 @@ void read_operand(const Step& step, const MatrixShape& shape, bool is_a, Operand
         const uint32_t first = lane / (edge * shape.blocks) * layout.per_lane;
         double* to = matrix.values.data() + line * shape.depth + first;
         for (uint32_t i = 0; i < layout.per_lane; ++i) {
-            to[i] = is_fp8 ? values_of(element)[data[i]] : element_value(element, data + i * bytes, flushes);
+            to[i] = is_fp8 ? decode_fp8(data[i], format) : element_value(element, data + i * bytes, flushes);
         }
         if (((known >> source_lane) & 1) == 0) matrix.known[line] = false;
     }
@@ -426,8 +417,6 @@ void run_mfma(Step& step) {
 void decode_mfma(Decode& decode, uint32_t number) {
     const MatrixShape& shape = kShapes[number];
     decode.expect_operands(4, 4);
-    const auto is_fp8 = [](Element element) { return element == Element::Fp8 || element == Element::Bf8; };
-    if ((is_fp8(shape.a) || is_fp8(shape.b)) && decode.processor() != "gfx942") decode.refuse("the fp8 format");
     Op& op = decode.op();
     op.klass = InstructionClass::Matrix;
     decode.vector_register(0, result_registers(shape));
@@ -447,7 +436,8 @@ void decode_mfma(Decode& decode, uint32_t number) {
     op.detail = number | size << 8 | block << 12 | pattern << 16;
     // CDNA2 flushes subnormal f16 and bf16 operands and results (PyTorch, "Numerical accuracy", on MI200).
     const bool is_half = shape.a == Element::F16 || shape.a == Element::Bf16;
-    if (is_half && decode.processor() == "gfx90a") op.detail |= kFlushes;
+    if (is_half && decode.architecture().processor == "gfx90a") op.detail |= kFlushes;
+    if (decode.architecture().has_ocp_fp8()) op.detail |= kOcpFp8;
     op.run = run_mfma;
 }
 
