@@ -21,7 +21,8 @@ float from_bf16(uint16_t bits) {
     return std::bit_cast<float>(uint32_t{bits} << 16);
 }
 
-const std::vector<std::string> kProcessors{"gfx90a", "gfx942", "gfx950"};
+const std::vector<std::string> kCdnaProcessors{"gfx90a", "gfx942", "gfx950"};
+const std::vector<std::string> kProcessors{"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"};
 
 std::vector<float> random_floats(size_t count, uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -93,7 +94,7 @@ TEST_SUITE("emulated_gpu") {
 
     TEST_CASE("hip: a product of 256 by 256 by 256 by matrix instructions, its time and its counters") {
         constexpr size_t kSize = 256;
-        for (const std::string& processor : kProcessors) {
+        for (const std::string& processor : kCdnaProcessors) {
             Machine machine(compile_hip(kMatrixGemm, processor), processor);
             std::vector<uint16_t> a;
             std::vector<uint16_t> b;
@@ -133,7 +134,8 @@ TEST_SUITE("emulated_gpu") {
             Machine machine(compile_hip(kSoftmax, processor), processor);
             const std::vector<float> in = random_floats(size_t{5} * 300, 6);
             const uint64_t out = machine.upload(std::vector<float>(size_t{5} * 300, NAN));
-            machine.run("softmax", {5, 1, 1}, {64, 1, 1}, Arguments().add(machine.upload(in)).add(out).add(300));
+            machine.run("softmax", {5, 1, 1}, {machine.module().wave_lanes(), 1, 1},
+                        Arguments().add(machine.upload(in)).add(out).add(300));
             const std::vector<float> values = machine.download<float>(out, size_t{5} * 300);
             for (size_t row = 0; row < 5; ++row) {
                 double sum = 0;

@@ -17,6 +17,7 @@ typedef unsigned char u8;
 __device__ inline u32 item() { return __builtin_amdgcn_workitem_id_x(); }
 __device__ inline u32 group() { return __builtin_amdgcn_workgroup_id_x(); }
 __device__ inline u32 group_size() { return __builtin_amdgcn_workgroup_size_x(); }
+__device__ inline u32 wave_lanes() { return __builtin_amdgcn_wavefrontsize(); }
 __device__ inline void barrier() {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
     __builtin_amdgcn_s_barrier();
@@ -39,13 +40,16 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
 /// Each workgroup of 256 sums 1024 values: by lanes, by shuffles, then over waves through LDS.
 inline const std::string kReduction = kPrelude + R"(
 extern "C" __global__ void reduce(const float* in, float* out, int n) {
-    __shared__ float partial[4];
+    __shared__ float partial[8];
     float sum = 0;
     for (int i = group() * 1024 + item(); i < n && i < (int)(group() + 1) * 1024; i += 256) sum += in[i];
-    for (u32 by = 32; by > 0; by /= 2) sum += shuffle_down(sum, by);
-    if (item() % 64 == 0) partial[item() / 64] = sum;
+    for (u32 by = wave_lanes() / 2; by > 0; by /= 2) sum += shuffle_down(sum, by);
+    if (item() % wave_lanes() == 0) partial[item() / wave_lanes()] = sum;
     barrier();
-    if (item() == 0) out[group()] = partial[0] + partial[1] + partial[2] + partial[3];
+    if (item() != 0) return;
+    sum = 0;
+    for (u32 wave = 0; wave < 256 / wave_lanes(); ++wave) sum += partial[wave];
+    out[group()] = sum;
 }
 )";
 
@@ -83,22 +87,22 @@ extern "C" __global__ void gemm(const float* a, const float* b, float* c, int m,
 }
 )";
 
-/// Rows of softmax, a wave of 64 for each; the maximum and the sum pass through shuffles.
+/// Rows of softmax, a wave for each; the maximum and the sum pass through shuffles.
 inline const std::string kSoftmax = kPrelude + R"(
 __device__ float exchange(float value, u32 with) {
-    u32 lane = item() % 64;
+    u32 lane = item() % wave_lanes();
     return __builtin_bit_cast(float, __builtin_amdgcn_ds_bpermute((lane ^ with) * 4, __builtin_bit_cast(int, value)));
 }
 extern "C" __global__ void softmax(const float* in, float* out, int columns) {
     const float* row = in + (u64)group() * columns;
     float* to = out + (u64)group() * columns;
     float most = -__builtin_inff();
-    for (int i = item(); i < columns; i += 64) most = __builtin_fmaxf(most, row[i]);
-    for (u32 with = 32; with > 0; with /= 2) most = __builtin_fmaxf(most, exchange(most, with));
+    for (int i = item(); i < columns; i += wave_lanes()) most = __builtin_fmaxf(most, row[i]);
+    for (u32 with = wave_lanes() / 2; with > 0; with /= 2) most = __builtin_fmaxf(most, exchange(most, with));
     float sum = 0;
-    for (int i = item(); i < columns; i += 64) sum += __builtin_expf(row[i] - most);
-    for (u32 with = 32; with > 0; with /= 2) sum += exchange(sum, with);
-    for (int i = item(); i < columns; i += 64) to[i] = __builtin_expf(row[i] - most) / sum;
+    for (int i = item(); i < columns; i += wave_lanes()) sum += __builtin_expf(row[i] - most);
+    for (u32 with = wave_lanes() / 2; with > 0; with /= 2) sum += exchange(sum, with);
+    for (int i = item(); i < columns; i += wave_lanes()) to[i] = __builtin_expf(row[i] - most) / sum;
 }
 )";
 
