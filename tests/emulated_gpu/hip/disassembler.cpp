@@ -30,9 +30,10 @@ using Disassembler = std::unique_ptr<void, void (*)(LLVMDisasmContextRef)>;
 
 Disassembler make_disassembler(const Architecture& architecture) {
     initialise_llvm();
+    // Halves of registers are to be told in the operands' names, whatever the compiler's own habit.
     const char* features = !architecture.is_rdna()         ? ""
-                           : architecture.wave_lanes == 32 ? "+wavefrontsize32"
-                                                           : "+wavefrontsize64";
+                           : architecture.wave_lanes == 32 ? "+real-true16,+wavefrontsize32"
+                                                           : "+real-true16,+wavefrontsize64";
     Disassembler disassembler(LLVMCreateDisasmCPUFeatures("amdgcn-amd-amdhsa", architecture.processor.c_str(), features,
                                                           nullptr, 0, nullptr, nullptr),
                               LLVMDisasmDispose);

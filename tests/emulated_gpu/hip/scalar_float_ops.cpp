@@ -14,40 +14,56 @@ namespace {
 /// How a scalar register holds the value; the upper half of one with f16 is 0.
 struct Single {
     static constexpr const char* name = "f32";
+    static constexpr ValueType type = ValueType::F32;
     static double get(uint64_t bits) { return double{std::bit_cast<float>(static_cast<uint32_t>(bits))}; }
     static uint32_t put(double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
 };
 struct Half {
     static constexpr const char* name = "f16";
+    static constexpr ValueType type = ValueType::F16;
     static double get(uint64_t bits) { return double{half_to_float(static_cast<uint32_t>(bits))}; }
     static uint32_t put(double value) { return double_to_half(value); }
 };
 struct Integer {
+    static constexpr ValueType type = ValueType::B32;
     static double get(uint64_t bits) { return static_cast<double>(static_cast<int32_t>(bits)); }
     static uint32_t put(double value) { return static_cast<uint32_t>(saturate<int32_t>(value)); }
 };
 struct Natural {
+    static constexpr ValueType type = ValueType::B32;
     static double get(uint64_t bits) { return static_cast<double>(static_cast<uint32_t>(bits)); }
     static uint32_t put(double value) { return saturate<uint32_t>(value); }
 };
 struct UpperHalf {
+    static constexpr ValueType type = ValueType::B32;
     static double get(uint64_t bits) { return Half::get(bits >> 16); }
 };
 
-void require_default_mode(const Step& step) {
-    if (step.wave.special_mode) {
-        throw Fault{FaultKind::Trap,
-                    "scalar floating-point arithmetic in another mode than the default one is not "
-                    "modelled"};
-    }
+/// Subnormal sources (bit 1) or results (bit 2) are flushed where MODE wants it.
+uint32_t by_mode(const Step& step, ValueType type, uint64_t bits, uint8_t which) {
+    const auto word = static_cast<uint32_t>(bits);
+    const FloatMode& mode = step.wave.mode;
+    if (type == ValueType::F32 && (mode.denormals_32 & which) == 0) return flush_f32(word);
+    if (type == ValueType::F16 && (mode.denormals_16_64 & which) == 0) return flush_f16(word);
+    return word;
+}
+
+template <class A>
+double source_value(const Step& step, size_t source) {
+    return A::get(by_mode(step, A::type, step.scalar(source), 1));
+}
+
+void require_nearest(const Step& step) {
+    if (step.wave.mode.round_32 == 0 && step.wave.mode.round_16_64 == 0) return;
+    throw Fault{FaultKind::Trap, "scalar arithmetic that does not round to nearest even is not modelled"};
 }
 
 /// Sources and results in double, rounded once.
 template <class R, class A, class F, size_t... I>
 void run_scalar_float(Step& step, std::index_sequence<I...>) {
-    require_default_mode(step);
+    require_nearest(step);
     const bool known = all_scalars_known(step);
-    put_scalar(step, R::put(F{}(A::get(step.scalar(I))...)), known);
+    put_scalar(step, by_mode(step, R::type, R::put(F{}(source_value<A>(step, I)...)), 2), known);
 }
 
 template <class R, class A, size_t kSources, class F>
@@ -92,8 +108,7 @@ void scalar_float_compare(DecoderTable& table, const std::string& condition, F /
             decode.source(i, std::is_same_v<L, Half> ? ValueType::F16 : ValueType::F32);
         }
         decode.op().run = [](Step& step) {
-            require_default_mode(step);
-            put_scc(step, F{}(L::get(step.scalar(0)), L::get(step.scalar(1))), all_scalars_known(step));
+            put_scc(step, F{}(source_value<L>(step, 0), source_value<L>(step, 1)), all_scalars_known(step));
         };
     };
 }
@@ -118,10 +133,9 @@ void add_scalar_compares(DecoderTable& table) {
 }
 
 void run_pack_towards_zero(Step& step) {
-    require_default_mode(step);
     const auto narrow = [](double value) { return encode_float(value, kF16, Rounding::Zero); };
-    const uint32_t low = narrow(Single::get(step.scalar(0)));
-    put_scalar(step, low | narrow(Single::get(step.scalar(1))) << 16, all_scalars_known(step));
+    const uint32_t low = narrow(source_value<Single>(step, 0));
+    put_scalar(step, low | narrow(source_value<Single>(step, 1)) << 16, all_scalars_known(step));
 }
 
 }  // namespace
