@@ -107,6 +107,34 @@ void run_write(Step& step) {
     issue_lds(step, std::move(ranges), 0);
 }
 
+/// CDNA4's ds_read_b64_tr_b16 and its kin: 16 lanes read rows of 16 elements, as many rows as an element goes into 64
+/// bits, and lane i of them gets column i (CDNA4 ISA, "MFMA Transpose Load from LDS"). Op::detail: bits of an element.
+void run_read_transposed(Step& step) {
+    if (step.exec != kAllLanes) {
+        throw Fault{FaultKind::Trap, "a transposing load of LDS needs all lanes, but some are inactive"};
+    }
+    alignas(64) uint8_t data[kLanes][16] = {};
+    alignas(64) uint8_t columns[kLanes][16] = {};
+    std::vector<LdsRange> ranges;
+    const LaneAddresses access = addresses_of(step, static_cast<uint64_t>(step.op.immediate), 8);
+    read_into(step, access, ranges, data);
+    const auto bits = static_cast<uint32_t>(step.op.detail);
+    const uint32_t rows = 64 / bits;
+    for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        const uint32_t column = lane % 16;
+        uint64_t packed = 0;
+        for (uint32_t row = 0; row < rows; ++row) {
+            uint64_t words = 0;
+            std::memcpy(&words, data[lane - column + row * 16 / rows + column / rows], sizeof words);
+            const uint64_t element = words >> (column % rows * bits) & ((uint64_t{1} << bits) - 1);
+            packed |= element << (row * bits);
+        }
+        std::memcpy(columns[lane], &packed, sizeof packed);
+    }
+    put_loaded(step, Format::Words, 8, columns);
+    issue_lds(step, std::move(ranges), 2);
+}
+
 /// The two offsets of ds_read2 and ds_write2, in bytes.
 struct TwoOffsets {
     uint64_t first;
@@ -459,6 +487,13 @@ void add_lds_ops(DecoderTable& table) {
     for (const AtomicForm& form : kAtomics) {
         table[std::string("ds_") + form.name] = [&form](Decode& decode) { decode_atomic(decode, form, false); };
         table["ds_" + returning_name(form.name)] = [&form](Decode& decode) { decode_atomic(decode, form, true); };
+    }
+    for (const auto& [name, bits] : {std::pair{"b16", 16U}, {"b8", 8U}, {"b4", 4U}}) {
+        table[std::string("ds_read_b64_tr_") + name] = [bits = bits](Decode& decode) {
+            decode_read(decode, {"", Format::Words, 8});
+            decode.op().detail = bits;
+            decode.op().run = run_read_transposed;
+        };
     }
     table["ds_bpermute_b32"] = [](Decode& decode) { decode_permute(decode, run_backward_permute); };
     table["ds_bpermute_fi_b32"] = [](Decode& decode) {

@@ -211,7 +211,7 @@ void add_scalar_transcendentals(DecoderTable& table, const std::string& type) {
 /// CDNA4: two integers, shifted right and limited to eight bits.
 template <int kLow, int kHigh>
 void add_shift_pack(DecoderTable& table, const std::string& name) {
-    lanewise<U16, I32, I32, U32>(table, name, kRdnaInteger, [](int32_t a, int32_t b, uint32_t by) {
+    lanewise_in_half<U16, I32, I32, U32>(table, name, kRdnaInteger, [](int32_t a, int32_t b, uint32_t by) {
         const auto limited = [by](int32_t value) {
             return static_cast<uint32_t>(std::clamp(value >> (by & 31), kLow, kHigh)) & 0xff;
         };

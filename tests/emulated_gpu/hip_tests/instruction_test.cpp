@@ -245,6 +245,36 @@ TEST_SUITE("emulated_gpu") {
             RowKind::Vector, "gfx942");
     }
 
+    TEST_CASE("hip: fp8 of gfx950, and what else is its own") {
+        // Elements 64 * lane and so on of each lane, as b16, b8 and b4: lane 5 of 16 gets column 5.
+        const std::string write =
+            "v_lshlrev_b32 v10, 3, v0\nv_mul_u32_u24 v2, 0x10001, v0\nv_lshlrev_b32 v2, 4, v2\n"
+            "v_add_u32 v3, 0x30002, v2\nv_add_u32 v2, 0x10000, v2\nds_write_b64 v10, v[2:3]\ns_waitcnt lgkmcnt(0)\n";
+        const std::string read =
+            "\ns_waitcnt lgkmcnt(0)\nv_readlane_b32 s8, v8, 21\nv_readlane_b32 s9, v9, 21\n"
+            "v_mov_b32 v8, s8\nv_mov_b32 v9, s9";
+        const std::string b16 = write + "ds_read_b64_tr_b16 v[8:9], v10" + read;
+        const std::string b8 = write + "ds_read_b64_tr_b8 v[8:9], v10" + read;
+        const std::string b4 = write + "ds_read_b64_tr_b4 v[8:9], v10" + read;
+        check_rows(
+            {
+                {"v_cvt_f32_fp8 v8, v2", 0x38, 0, 0, low(kF1)},  // exponent 7 with bias 7
+                {"v_cvt_f32_bf8 v8, v2", 0x3c, 0, 0, low(kF1)},  // exponent 15 with bias 15
+                {"v_cvt_pk_fp8_f32 v8, v2, v4", kF1, 0x43e00000, 0, low(0xbeef7e38)},
+                {"v_cvt_pk_bf8_f32 v8, v2, v4 op_sel:[0,0,1]", kF1, kFInfinity, 0, low(0x7c3c0000)},
+                {"v_cvt_pk_f32_fp8 v[8:9], v2", 0x4038, 0, 0, kF1 | kF2 << 32},
+                {"v_cvt_sr_fp8_f32 v8, v2, v4 op_sel:[0,0,1,0]", 0x3f880000, 0, 0, low(0xbeef3800)},
+                {"v_minimum3_f32 v8, v2, v4, v6", kF3, kFNan, kF2, low(kFNan)},
+                {"v_maximum3_f32 v8, v2, v4, v6", kF3, kF1, kF2, low(kF3)},
+                {"v_ashr_pk_u8_i32 v8, v2, v4, v6", 0x1000, 0xffffffff, 4, low(0xbeef00ff)},
+                {"v_dot2_f32_bf16 v8, v2, v4, v6", 0x40003f80, 0x40404000, kF1, low(0x41100000)},
+                {b16.c_str(), 0, 0, 0, 0x01d1'0191'0151'0111},
+                {b8.c_str(), 0, 0, 0, 0x0101'0101'0101'0101},
+                {b4.c_str(), 0, 0, 0, 0xfedc'ba98'7654'3210},
+            },
+            RowKind::Vector, "gfx950");
+    }
+
     TEST_CASE("hip: scalar instructions") {
         check_rows(
             {
