@@ -1,144 +1,194 @@
 #include "tests/emulated_gpu/common/shared_shadow.h"
 
+#include <algorithm>
+
 #include "tests/emulated_gpu/common/report.h"
 
 namespace emulated_gpu {
 
-SharedShadow::SharedShadow(uint64_t bytes, uint32_t warps, Place place) : warps_(warps), place_(place), bytes_(bytes) {}
+SharedShadow::SharedShadow(uint64_t bytes, uint32_t warps, Place place)
+    : warps_(warps), place_(place), words_((bytes + kWordBytes - 1) / kWordBytes) {}
 
-void SharedShadow::check_not_in_flight(const Byte& byte, uint64_t offset, const char* access, int lane) const {
-    if (!byte.in_flight) return;
+uint32_t* SharedShadow::clocks_of(Record& record) {
+    if (record.clocks < 0) {
+        record.clocks = static_cast<int32_t>(read_clocks_.size());
+        read_clocks_.resize(read_clocks_.size() + warps_);
+    }
+    return read_clocks_.data() + record.clocks;
+}
+
+/// Each record keeps clocks of its own.
+void SharedShadow::copy_record(const Record& from, Record& to) {
+    const int32_t own = to.clocks;
+    to = from;
+    to.clocks = own;
+    if (!from.many_read) return;
+    uint32_t* clocks = clocks_of(to);
+    std::copy_n(read_clocks_.data() + from.clocks, warps_, clocks);
+}
+
+void SharedShadow::split(Word& word) {
+    if (word.bytes < 0) {
+        word.bytes = static_cast<int32_t>(split_.size());
+        split_.emplace_back();
+    }
+    for (Record& byte : split_[static_cast<size_t>(word.bytes)]) copy_record(word.record, byte);
+    word.is_split = true;
+}
+
+template <bool kUnites, class Visit>
+uint64_t SharedShadow::visit_bytes(Word& word, uint64_t at, uint64_t end, Visit visit) {
+    if (!word.is_split) split(word);
+    auto& bytes = split_[static_cast<size_t>(word.bytes)];
+    const uint64_t first = at % kWordBytes;
+    const uint64_t count = std::min(end - at, kWordBytes - first);
+    for (uint64_t i = 0; i < count; ++i) visit(bytes[first + i], at + i);
+    if (kUnites && count == kWordBytes) {
+        copy_record(bytes.front(), word.record);
+        word.is_split = false;
+    }
+    return at + count;
+}
+
+template <bool kUnites, class Visit>
+void SharedShadow::for_records(uint64_t offset, uint64_t bytes, Visit visit) {
+    const uint64_t end = offset + bytes;
+    for (uint64_t at = offset; at < end;) {
+        Word& word = words_[at / kWordBytes];
+        if (!word.is_split && at % kWordBytes == 0 && end - at >= kWordBytes) {
+            visit(word.record, at);
+            at += kWordBytes;
+        } else {
+            at = visit_bytes<kUnites>(word, at, end, visit);
+        }
+    }
+}
+
+uint32_t SharedShadow::unordered_reader(const Record& record, uint32_t warp, const VectorClock& clock) const {
+    if (!record.many_read) {
+        const bool in_order =
+            record.read_clock == 0 || record.read_warp == warp || record.read_clock <= clock[record.read_warp];
+        return in_order ? kMostWarps : record.read_warp;
+    }
+    const uint32_t* reads = read_clocks_.data() + record.clocks;
+    uint32_t reader = kMostWarps;
+    for (uint32_t other = 0; other < warps_; ++other) {
+        if (other != warp && reads[other] > clock[other]) reader = other;
+    }
+    return reader;
+}
+
+void SharedShadow::report_in_flight(const Record& record, uint64_t offset, const char* access, int lane) const {
     throw Fault{FaultKind::AsyncCopyNotWaitedFor,
                 std::string(access) + " shared byte " + std::to_string(offset) +
-                    " while the asynchronous copy to it issued at " + place_(byte.write_line) + " by warp " +
-                    std::to_string(byte.write_warp) + " has not been waited for",
+                    " while the asynchronous copy to it issued at " + place_(record.write_line) + " by warp " +
+                    std::to_string(record.write_warp) + " has not been waited for",
                 lane};
 }
 
-void SharedShadow::check_ordered_after_write(const Byte& byte, uint64_t offset, uint32_t warp, const VectorClock& clock,
-                                             const char* access, int lane) const {
-    if (byte.write_clock == 0 || byte.write_warp == warp || byte.write_clock <= clock[byte.write_warp]) return;
+void SharedShadow::report_write(const Record& record, uint64_t offset, const char* access, int lane) const {
     throw Fault{FaultKind::SharedRace,
                 std::string(access) + " shared byte " + std::to_string(offset) + ", which warp " +
-                    std::to_string(byte.write_warp) + " wrote at " + place_(byte.write_line) +
+                    std::to_string(record.write_warp) + " wrote at " + place_(record.write_line) +
                     " with no barrier in between",
                 lane};
 }
 
-void SharedShadow::check_ordered_after_reads(const Byte& byte, uint64_t offset, uint32_t warp, const VectorClock& clock,
-                                             const char* access, int lane) const {
-    uint32_t reader = kMostWarps;
-    if (byte.readers >= 0) {
-        const VectorClock& reads = read_clocks_[static_cast<size_t>(byte.readers)];
-        for (uint32_t other = 0; other < warps_; ++other) {
-            if (other != warp && reads[other] > clock[other]) reader = other;
-        }
-    } else if (byte.read_clock != 0 && byte.read_warp != warp && byte.read_clock > clock[byte.read_warp]) {
-        reader = byte.read_warp;
-    }
-    if (reader == kMostWarps) return;
+void SharedShadow::report_read(const Record& record, uint32_t reader, uint64_t offset, const char* access,
+                               int lane) const {
     throw Fault{FaultKind::SharedRace,
                 std::string(access) + " shared byte " + std::to_string(offset) + ", which warp " +
-                    std::to_string(reader) + " read at " + place_(byte.read_line) + " with no barrier in between",
+                    std::to_string(reader) + " read at " + place_(record.read_line) + " with no barrier in between",
                 lane};
 }
 
-void SharedShadow::note_read(Byte& byte, uint32_t warp, const VectorClock& clock, int line) {
-    byte.read_line = line;
-    if (byte.readers >= 0) {
-        read_clocks_[static_cast<size_t>(byte.readers)][warp] = clock[warp];
+void SharedShadow::note_read(Record& record, uint32_t warp, const VectorClock& clock, int line) {
+    record.read_line = line;
+    if (record.many_read) {
+        read_clocks_[static_cast<size_t>(record.clocks) + warp] = clock[warp];
         return;
     }
-    const bool replaces = byte.read_clock == 0 || byte.read_warp == warp || byte.read_clock <= clock[byte.read_warp];
+    const bool replaces =
+        record.read_clock == 0 || record.read_warp == warp || record.read_clock <= clock[record.read_warp];
     if (!replaces) {
-        byte.readers = static_cast<int32_t>(read_clocks_.size());
-        VectorClock reads{};
-        reads[byte.read_warp] = byte.read_clock;
+        uint32_t* reads = clocks_of(record);
+        std::fill_n(reads, warps_, 0U);
+        reads[record.read_warp] = record.read_clock;
         reads[warp] = clock[warp];
-        read_clocks_.push_back(reads);
+        record.many_read = true;
         return;
     }
-    byte.read_warp = static_cast<uint8_t>(warp);
-    byte.read_clock = clock[warp];
+    record.read_warp = static_cast<uint8_t>(warp);
+    record.read_clock = clock[warp];
 }
 
-void SharedShadow::note_write(Byte& byte, uint32_t warp, const VectorClock& clock, int line, bool relaxed) {
-    byte.write_warp = static_cast<uint8_t>(warp);
-    byte.write_clock = clock[warp];
-    byte.write_line = line;
-    byte.written = true;
-    byte.relaxed = relaxed;
-    byte.read_clock = 0;
-    if (byte.readers >= 0) read_clocks_[static_cast<size_t>(byte.readers)] = VectorClock{};
+void SharedShadow::note_write(Record& record, uint32_t warp, const VectorClock& clock, int line, bool relaxed) {
+    record.write_warp = static_cast<uint8_t>(warp);
+    record.write_clock = clock[warp];
+    record.write_line = line;
+    record.written = true;
+    record.relaxed = relaxed;
+    record.read_clock = 0;
+    record.many_read = false;
+}
+
+void SharedShadow::check_write(const Record& record, uint64_t offset, uint32_t warp, const VectorClock& clock,
+                               const char* access, int lane, bool relaxed) const {
+    if (record.in_flight) report_in_flight(record, offset, access, lane);
+    if (!is_after_write(record, warp, clock) && !(relaxed && record.relaxed)) {
+        report_write(record, offset, access, lane);
+    }
+    const uint32_t reader = unordered_reader(record, warp, clock);
+    if (reader != kMostWarps) report_read(record, reader, offset, access, lane);
 }
 
 void SharedShadow::read(uint64_t offset, uint64_t bytes, uint32_t warp, const VectorClock& clock, int line, int lane,
                         bool relaxed) {
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        Byte& byte = bytes_[at];
-        if (byte.in_flight) check_not_in_flight(byte, at, "reads", lane);
-        if (!byte.written) {
+    for_records<false>(offset, bytes, [&](Record& record, uint64_t at) {
+        if (record.in_flight) report_in_flight(record, at, "reads", lane);
+        if (!record.written) {
             throw Fault{FaultKind::UninitialisedShared,
                         "reads shared byte " + std::to_string(at) + ", which nothing has written", lane};
         }
-        // Most bytes are read by the warp that read or wrote them last: no call for those.
-        if (byte.write_warp != warp && !(relaxed && byte.relaxed)) {
-            check_ordered_after_write(byte, at, warp, clock, "reads", lane);
+        if (!is_after_write(record, warp, clock) && !(relaxed && record.relaxed)) {
+            report_write(record, at, "reads", lane);
         }
-        if (relaxed) continue;
-        if (byte.readers < 0 && (byte.read_clock == 0 || byte.read_warp == warp)) {
-            byte.read_line = line;
-            byte.read_warp = static_cast<uint8_t>(warp);
-            byte.read_clock = clock[warp];
-        } else {
-            note_read(byte, warp, clock, line);
-        }
-    }
+        if (!relaxed) note_read(record, warp, clock, line);
+    });
 }
 
 void SharedShadow::write(uint64_t offset, uint64_t bytes, uint32_t warp, const VectorClock& clock, int line, int lane,
                          bool relaxed) {
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        Byte& byte = bytes_[at];
-        if (byte.in_flight) check_not_in_flight(byte, at, "writes", lane);
-        if (byte.write_warp != warp && !(relaxed && byte.relaxed)) {
-            check_ordered_after_write(byte, at, warp, clock, "writes", lane);
-        }
-        if (byte.readers >= 0 || (byte.read_clock != 0 && byte.read_warp != warp)) {
-            check_ordered_after_reads(byte, at, warp, clock, "writes", lane);
-        }
-        note_write(byte, warp, clock, line, relaxed);
-    }
+    for_records<true>(offset, bytes, [&](Record& record, uint64_t at) {
+        check_write(record, at, warp, clock, "writes", lane, relaxed);
+        note_write(record, warp, clock, line, relaxed);
+    });
 }
 
 void SharedShadow::issue_copy(uint64_t offset, uint64_t bytes, uint32_t warp, const VectorClock& clock, int line,
                               int lane) {
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        Byte& byte = bytes_[at];
-        check_not_in_flight(byte, at, "copies to", lane);
-        check_ordered_after_write(byte, at, warp, clock, "copies to", lane);
-        check_ordered_after_reads(byte, at, warp, clock, "copies to", lane);
-        note_write(byte, warp, clock, line, false);
-        byte.in_flight = true;
-    }
+    for_records<true>(offset, bytes, [&](Record& record, uint64_t at) {
+        check_write(record, at, warp, clock, "copies to", lane, false);
+        note_write(record, warp, clock, line, false);
+        record.in_flight = true;
+    });
 }
 
 void SharedShadow::landed(uint64_t offset, uint64_t bytes, uint32_t warp, const VectorClock& clock, int line) {
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        bytes_[at].in_flight = false;
-        note_write(bytes_[at], warp, clock, line, false);
-    }
+    for_records<true>(offset, bytes, [&](Record& record, uint64_t) {
+        record.in_flight = false;
+        note_write(record, warp, clock, line, false);
+    });
 }
 
 void SharedShadow::stamp(uint64_t offset, uint64_t bytes, bool write, uint32_t warp, const VectorClock& clock,
                          int line) {
-    for (uint64_t at = offset; at < offset + bytes; ++at) {
-        Byte& byte = bytes_[at];
+    for_records<false>(offset, bytes, [&](Record& record, uint64_t) {
         if (!write)
-            note_read(byte, warp, clock, line);
-        else if (byte.write_warp == warp)
-            byte.write_clock = clock[warp];
-    }
+            note_read(record, warp, clock, line);
+        else if (record.write_warp == warp)
+            record.write_clock = clock[warp];
+    });
 }
 
 }  // namespace emulated_gpu
