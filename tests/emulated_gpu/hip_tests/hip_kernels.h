@@ -171,4 +171,74 @@ void gemm(const u16* a, const u16* b, float* c, int m, int n, int k) {
 }
 )";
 
+/// Attention in bf16 with f32 sums, heads of 64: a workgroup of four waves takes 64 queries, 16 of each wave, and goes
+/// through the keys by 32. Scores and outputs by v_mfma 16x16x16; q is scaled by log2(e) / 8 already. n is a multiple of
+/// 64; the y number of the workgroup is the head's.
+inline const std::string kAttention = kPrelude + R"(
+typedef short bf16x4 __attribute__((ext_vector_type(4)));
+typedef float f32x4 __attribute__((ext_vector_type(4)));
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+__device__ inline u16 rounded(float value) {
+    u32 bits = __builtin_bit_cast(u32, value);
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+__device__ inline float exchange(float value, u32 with) {
+    u32 lane = item() % 64;
+    return __builtin_bit_cast(float, __builtin_amdgcn_ds_bpermute((lane ^ with) * 4, __builtin_bit_cast(int, value)));
+}
+extern "C" __global__ __attribute__((amdgpu_flat_work_group_size(256, 256)))
+void attention(const u16* q, const u16* k, const u16* v, float* out, int n) {
+    __shared__ __attribute__((aligned(16))) u16 tile_k[32 * 72];
+    __shared__ __attribute__((aligned(16))) u16 tile_v[32 * 72];
+    __shared__ __attribute__((aligned(16))) u16 weights[4][16 * 40];
+    u32 lane = item() % 64, wave = item() / 64, column = lane % 16, part = lane / 16;
+    u64 head = (u64)__builtin_amdgcn_workgroup_id_y() * n * 64;
+    u32 row = group() * 64 + wave * 16;
+    bf16x4 query[4];
+    for (int i = 0; i < 4; ++i) query[i] = *(const bf16x4*)&q[head + (row + column) * 64 + 16 * i + 4 * part];
+    f32x4 sum[4] = {};
+    float most[4], total[4];
+    for (int e = 0; e < 4; ++e) most[e] = -__builtin_inff(), total[e] = 0;
+    for (int start = 0; start < n; start += 32) {
+        u32 copy_row = item() / 8, copy_part = item() % 8 * 8;
+        *(u32x4*)&tile_k[copy_row * 72 + copy_part] = *(const u32x4*)&k[head + (start + copy_row) * 64 + copy_part];
+        *(u32x4*)&tile_v[copy_row * 72 + copy_part] = *(const u32x4*)&v[head + (start + copy_row) * 64 + copy_part];
+        barrier();
+        f32x4 score[2] = {};
+        for (int half = 0; half < 2; ++half) {
+            for (int i = 0; i < 4; ++i) {
+                bf16x4 key = *(const bf16x4*)&tile_k[(16 * half + column) * 72 + 16 * i + 4 * part];
+                score[half] = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(query[i], key, score[half], 0, 0, 0);
+            }
+        }
+        for (int e = 0; e < 4; ++e) {
+            float now = __builtin_fmaxf(score[0][e], score[1][e]);
+            for (u32 with = 1; with < 16; with *= 2) now = __builtin_fmaxf(now, exchange(now, with));
+            now = __builtin_fmaxf(now, most[e]);
+            float scale = __builtin_amdgcn_exp2f(most[e] - now);
+            most[e] = now;
+            float first = __builtin_amdgcn_exp2f(score[0][e] - now), second = __builtin_amdgcn_exp2f(score[1][e] - now);
+            total[e] = total[e] * scale + first + second;
+            for (int i = 0; i < 4; ++i) sum[i][e] *= scale;
+            weights[wave][(4 * part + e) * 40 + column] = rounded(first);
+            weights[wave][(4 * part + e) * 40 + 16 + column] = rounded(second);
+        }
+        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+        for (int half = 0; half < 2; ++half) {
+            bf16x4 weight = *(const bf16x4*)&weights[wave][column * 40 + 16 * half + 4 * part];
+            for (int i = 0; i < 4; ++i) {
+                bf16x4 value;
+                for (int e = 0; e < 4; ++e) value[e] = tile_v[(16 * half + 4 * part + e) * 72 + 16 * i + column];
+                sum[i] = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(weight, value, sum[i], 0, 0, 0);
+            }
+        }
+        barrier();
+    }
+    for (int e = 0; e < 4; ++e) {
+        for (u32 with = 1; with < 16; with *= 2) total[e] += exchange(total[e], with);
+        for (int i = 0; i < 4; ++i) out[head + (row + 4 * part + e) * 64 + 16 * i + column] = sum[i][e] / total[e];
+    }
+}
+)";
+
 }  // namespace emulated_gpu::hip
