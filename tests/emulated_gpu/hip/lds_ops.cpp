@@ -63,28 +63,53 @@ void check_lanes_agree(Step& step, const LaneAddresses& access, const uint8_t (*
     }
 }
 
-void read_into(Step& step, const LaneAddresses& access, std::vector<LdsRange>& ranges, uint8_t (*data)[16]) {
-    for_lanes(access.mask, [&](uint32_t lane) {
-        const auto at = static_cast<uint32_t>(access.address[lane]);
-        std::memcpy(data[lane],
-                    lds_bytes(step, static_cast<int>(lane), access.address[lane], access.bytes, Access::Load),
-                    access.bytes);
-        note_lds(step, lane, at, access.bytes, Access::Load);
-        add_range(ranges, at, access.bytes, false);
+/// Calls `touch(lane, offset, bytes)` for stretches of LDS that neighbouring lanes touch one behind the other, or lane
+/// by lane where a stretch is not aligned as a whole or has a fault, which is to name its lane.
+template <class Touch>
+void for_stretches(const LaneAddresses& access, Touch touch) {
+    for (uint64_t left = access.mask; left != 0;) {
+        const auto first = static_cast<uint32_t>(std::countr_zero(left));
+        uint32_t last = first;
+        const auto continues = [&](uint32_t lane) {
+            return lane < kLanes && ((left >> lane) & 1) != 0 &&
+                   access.address[lane] == access.address[lane - 1] + access.bytes;
+        };
+        while (continues(last + 1)) ++last;
+        left = last == kLanes - 1 ? 0 : left >> (last + 1) << (last + 1);
+        const uint32_t lanes = last - first + 1;
+        bool is_done = false;
+        try {
+            const bool is_aligned = access.address[first] % 4 == 0;
+            if (is_aligned) touch(first, access.address[first], lanes * access.bytes);
+            is_done = is_aligned;
+        } catch (const Fault&) {
+        }
+        if (is_done) continue;
+        for (uint32_t lane = first; lane <= last; ++lane) touch(lane, access.address[lane], access.bytes);
+    }
+}
+
+/// Checks the access to LDS and takes note of it.
+void touch_lds(Step& step, const LaneAddresses& access, std::vector<LdsRange>& ranges, Access kind) {
+    for_stretches(access, [&](uint32_t lane, uint64_t offset, uint32_t bytes) {
+        lds_bytes(step, static_cast<int>(lane), offset, bytes, kind);
+        note_lds(step, lane, static_cast<uint32_t>(offset), bytes, kind);
+        add_range(ranges, static_cast<uint32_t>(offset), bytes, kind == Access::Store);
     });
-    count_lds(step.launch.counters, access, false);
+    count_lds(step.launch.counters, access, kind == Access::Store);
+}
+
+void read_into(Step& step, const LaneAddresses& access, std::vector<LdsRange>& ranges, uint8_t (*data)[16]) {
+    touch_lds(step, access, ranges, Access::Load);
+    const uint8_t* lds = step.group.lds.data();
+    for_lanes(access.mask, [&](uint32_t lane) { std::memcpy(data[lane], lds + access.address[lane], access.bytes); });
 }
 
 void write_from(Step& step, const LaneAddresses& access, std::vector<LdsRange>& ranges, const uint8_t (*data)[16]) {
     check_lanes_agree(step, access, data);
-    for_lanes(access.mask, [&](uint32_t lane) {
-        const auto at = static_cast<uint32_t>(access.address[lane]);
-        std::memcpy(lds_bytes(step, static_cast<int>(lane), access.address[lane], access.bytes, Access::Store),
-                    data[lane], access.bytes);
-        note_lds(step, lane, at, access.bytes, Access::Store);
-        add_range(ranges, at, access.bytes, true);
-    });
-    count_lds(step.launch.counters, access, true);
+    touch_lds(step, access, ranges, Access::Store);
+    uint8_t* lds = step.group.lds.data();
+    for_lanes(access.mask, [&](uint32_t lane) { std::memcpy(lds + access.address[lane], data[lane], access.bytes); });
 }
 
 void run_read(Step& step) {

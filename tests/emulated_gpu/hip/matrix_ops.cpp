@@ -189,15 +189,18 @@ void read_lanes(const Step& step, const MatrixShape& shape, bool is_a, OperandMa
     const Source& from = step.op.sources[is_a ? 0 : 1];
     const uint64_t known = step.known(is_a ? 0 : 1, layout.registers);
     const uint32_t apart = is_a ? 1 : edge;  // of elements along the depth
+    const uint32_t lines = edge * shape.blocks;
+    const int edge_bits = std::countr_zero(edge);  // all these are powers of two
+    const int line_bits = std::countr_zero(lines);
     matrix.known.fill(true);
     matrix.all_known = known == kAllLanes;
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
         const uint32_t source_lane = is_a ? a_lane(shape, step.op, lane) : b_lane(shape, step.op, lane);
         alignas(8) uint32_t words[8];
         for (uint32_t i = 0; i < layout.registers; ++i) words[i] = step.wave.vector[from.index + i].at[source_lane];
-        const uint32_t line = lane % (edge * shape.blocks);  // block * edge + at
-        const uint32_t block = line / edge;
-        const uint32_t first = lane / (edge * shape.blocks) * layout.per_lane;
+        const uint32_t line = lane & (lines - 1);  // block * edge + at
+        const uint32_t block = line >> edge_bits;
+        const uint32_t first = (lane >> line_bits) * layout.per_lane;
         double* to =
             matrix.values.data() + block * edge * shape.depth + first * apart + line % edge * (is_a ? shape.depth : 1);
         for (uint32_t i = 0; i < layout.per_lane; ++i) {
