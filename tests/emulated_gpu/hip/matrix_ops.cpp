@@ -201,8 +201,8 @@ void read_lanes(const Step& step, const MatrixShape& shape, bool is_a, OperandMa
         const uint32_t line = lane & (lines - 1);  // block * edge + at
         const uint32_t block = line >> edge_bits;
         const uint32_t first = (lane >> line_bits) * layout.per_lane;
-        double* to =
-            matrix.values.data() + block * edge * shape.depth + first * apart + line % edge * (is_a ? shape.depth : 1);
+        double* to = matrix.values.data() + block * edge * shape.depth + first * apart +
+                     (line & (edge - 1)) * (is_a ? shape.depth : 1);
         for (uint32_t i = 0; i < layout.per_lane; ++i) {
             T element;
             std::memcpy(&element, reinterpret_cast<const uint8_t*>(words) + i * sizeof(T), sizeof(T));
