@@ -1,4 +1,6 @@
 // A kernel around its bodies: parameters, sizes and the checks of them, clauses, host values, phases.
+#include <numeric>
+
 #include "frontend/lowering.h"
 #include "ir/semantics.h"
 #include "ir/support/internal_error.h"
@@ -166,10 +168,20 @@ void Lowerer::bind_sizes() {
     }
 }
 
+/// What divides a size of which an axis has the extent size * scale + offset.
+std::int64_t Lowerer::proven_divisor(const TensorAxis& axis, Linear form) const {
+    const auto request = request_.parameters.find(result_.kernel.parameters[axis.parameter].name);
+    if (request == request_.parameters.end() || request->second.divisors.rank() <= axis.axis) return 1;
+    const std::int64_t of_extent = request->second.divisors[axis.axis];
+    const std::int64_t of_product = std::gcd(of_extent, form.offset % of_extent);
+    return of_product / std::gcd(of_product, form.scale % of_product);
+}
+
 void Lowerer::bind_size_to(TensorAxis& axis, std::string_view name, Linear form) {
     axis.bound = true;
     const ir::ValueId size = result_.kernel.add_value(ir::Type::scalar(ir::kInt), std::string(name));
-    result_.kernel.sizes.push_back({std::string(name), size, axis.parameter, axis.axis, form.scale, form.offset, 1});
+    result_.kernel.sizes.push_back(
+        {std::string(name), size, axis.parameter, axis.axis, form.scale, form.offset, proven_divisor(axis, form)});
     declare(name, Value::runtime(size), span(axis.size));
     if (form.scale == 1 && form.offset == 0) parameter_tensors_[axis.parameter]->sizes[axis.axis] = size;
 }

@@ -532,6 +532,7 @@ private:
     bool declare_scalar(dsl::NodeId parameter, dsl::NodeId type);
     std::optional<std::int64_t> static_size(dsl::NodeId size);
     void bind_sizes();
+    std::int64_t proven_divisor(const TensorAxis& axis, Linear form) const;
     void bind_size_to(TensorAxis& axis, std::string_view name, Linear form);
     void check_size(const TensorAxis& axis);
     void lower_clause(dsl::NodeId clause);

@@ -26,6 +26,7 @@ struct ParameterRequest {
     std::optional<ir::ScalarType> element;  ///< of a tensor argument: deduces generic types
     std::optional<ir::Shape> sizes;         ///< of a tensor argument: deduces compile-time sizes
     ir::TensorFacts facts;
+    ir::Shape divisors;  ///< of a tensor argument: proven to divide its sizes, one an axis; empty if nothing is
 };
 
 /// A request for one specialisation. Everything in it is part of the cache key.
@@ -37,7 +38,7 @@ struct Request {
     std::map<std::string, ParameterRequest> parameters;  ///< missing: present, nothing known
     std::vector<std::string> targets = {"cpu"};          ///< names that `schedule` blocks match, least specific first
     std::int64_t units = 1;
-    bool fits_32_bits = false;
+    bool fits_32_bits = false;  ///< ir::Kernel::fits_32_bits
 };
 
 /// A specialised kernel, which holds its schedule, with what the host needs beside the IR.

@@ -8,6 +8,7 @@
 #include "ir/semantics.h"
 #include "ir/support/diagnostic.h"
 #include "runtime/aliasing.h"
+#include "runtime/argument_facts.h"
 
 namespace kiln::runtime {
 
@@ -56,15 +57,6 @@ void check_form(const frontend::ParameterSignature& parameter, const Argument& a
             throw user_error(fmt::format("`{}` was given the negative size {}", parameter.name, tensor.sizes[axis]));
         }
     }
-}
-
-/// The axis whose stride is 1, the last one that says so. An axis of one element has any stride, so it is passed over
-/// unless it is the last, where treating it as contiguous is free.
-int unit_axis(const Tensor& tensor) {
-    for (std::size_t axis = tensor.sizes.size(); axis-- > 0;) {
-        if (tensor.strides[axis] == 1) return static_cast<int>(axis);
-    }
-    return -1;
 }
 
 /// Sizes that deduce a compile-time generic, the others kDynamic.
@@ -125,6 +117,13 @@ ir::ScalarType to_scalar_type(DType dtype) {
 }
 DType to_dtype(ir::ScalarType type) {
     return static_cast<DType>(type);
+}
+
+int unit_axis(const Tensor& tensor) {
+    for (std::size_t axis = tensor.sizes.size(); axis-- > 0;) {
+        if (tensor.strides[axis] == 1) return static_cast<int>(axis);
+    }
+    return -1;
 }
 
 TensorSpan span_of(const Tensor& tensor) {
@@ -281,8 +280,10 @@ void check_aliasing(const ir::Kernel& kernel, std::span<const ir::Argument> argu
     }
 }
 
-Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
+Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched,
+                    bool with_facts) {
     std::vector<std::int64_t> words;
+    bool all_fit = true;
     for (std::size_t i = 0; i < matched.size(); ++i) {
         if (!signature.parameters[i].is_tensor) continue;
         if (matched[i] == nullptr) {
@@ -292,7 +293,11 @@ Checksum launch_key(const frontend::KernelSignature& signature, std::span<const 
         const Tensor& tensor = std::get<Tensor>(matched[i]->value);
         words.push_back(static_cast<std::int64_t>(tensor.dtype) * 16 + unit_axis(tensor) + 1);
         words.insert(words.end(), tensor.sizes.begin(), tensor.sizes.end());
+        if (!with_facts) continue;
+        words.push_back(proven_alignment(tensor));
+        all_fit = all_fit && fits_32_bits(tensor);
     }
+    words.push_back(all_fit ? 1 : 0);
     return checksum({reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]});
 }
 

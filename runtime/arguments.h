@@ -18,6 +18,10 @@ namespace kiln::runtime {
 ir::ScalarType to_scalar_type(DType dtype);
 DType to_dtype(ir::ScalarType type);
 
+/// The axis whose stride is 1, the last one that says so, or -1. An axis of one element has any stride, so it counts
+/// only where it says 1, which is free.
+int unit_axis(const Tensor& tensor);
+
 /// One entry a parameter, in the order of the declaration; null if it was left out. Throws Error(user) for an unknown
 /// or doubled name, too many arguments, a number for a tensor or a tensor for a number, a missing argument.
 std::vector<const Argument*> match_arguments(const frontend::KernelSignature& signature,
@@ -29,16 +33,18 @@ void check_elements(const frontend::KernelSignature& signature,
                     const std::map<std::string, frontend::GenericValue>& generics,
                     std::span<const Argument* const> matched);
 
-/// What the specialisation depends on: presence, element types, the sizes that generics are deduced from (others are
-/// kDynamic), and the axis of stride 1. Pointers are not looked at.
+/// What every specialisation depends on: presence, element types, the sizes that generics are deduced from (others are
+/// kDynamic), and the axis of stride 1. Pointers are not looked at (argument_facts.h).
 std::map<std::string, frontend::ParameterRequest> describe_arguments(const frontend::KernelSignature& signature,
                                                                      std::span<const Argument* const> matched);
 
 /// Text that is equal exactly when describe_arguments gives the same; the key of the in-memory look-up.
 std::string argument_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched);
 
-/// Equal for launches that have the same argument_key() and the same sizes: what a configuration is chosen by.
-Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched);
+/// Equal for launches that have the same argument_key() and the same sizes, with_facts also the same fact_key(): what a
+/// configuration is chosen by.
+Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched,
+                    bool with_facts);
 
 /// A host's number as a value of the type that parameter or generic `name` declares: floats take any number but a bool,
 /// integers an integer in range, bools a bool. Throws Error(user).

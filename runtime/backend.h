@@ -79,6 +79,8 @@ public:
     virtual std::int64_t units() const = 0;
     /// Names that `schedule` blocks match, least specific first.
     virtual const std::vector<std::string>& schedule_names() const = 0;
+    /// Whether code here gains from what a launch proves about addresses, strides and sizes (argument_facts.h).
+    virtual bool uses_facts() const = 0;
     /// Text that tells devices with different code apart, compiler versions included; part of the cache key.
     virtual std::string fingerprint() const = 0;
     /// `sources` are the texts that the kernel's spans point into. Throws Error.

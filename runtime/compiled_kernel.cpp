@@ -45,6 +45,7 @@ std::string request_key(const frontend::Program& program, const frontend::Reques
         key.add(parameter.sizes ? ir::to_string(*parameter.sizes) : "");
         key.add(static_cast<std::uint64_t>(parameter.facts.unit_axis));
         key.add(parameter.facts.alignment);
+        key.add(ir::to_string(parameter.divisors));
     }
     for (const std::string& target : request.targets) key.add(target);
     key.add(static_cast<std::uint64_t>(request.units));

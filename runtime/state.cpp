@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "frontend/schedule.h"
+#include "runtime/argument_facts.h"
 #include "runtime/standard_library.h"
 
 namespace kiln::runtime {
@@ -162,6 +163,7 @@ frontend::Request KernelState::request(const DeviceBackend& backend, std::span<c
     check_elements(*signature_, generics_, matched);
     frontend::Request request = base_request();
     request.parameters = describe_arguments(*signature_, matched);
+    if (backend.uses_facts()) add_facts(request, *signature_, matched);
     request.targets = backend.schedule_names();
     request.units = backend.units();
     return request;
@@ -171,6 +173,7 @@ KernelState::Compiled KernelState::find_or_compile(const LaunchPlace& place, Mat
                                                    const ConfigurationChoice& choice, bool& was_cold) {
     const DeviceBackend& backend = place.backend;
     std::string key = backend.name() + "/" + argument_key(*signature_, matched);
+    if (backend.uses_facts()) key += ";" + fact_key(*signature_, matched);
     key += ";" + ir::to_string(choice.configuration);
     std::promise<Compiled> promise;
     {
@@ -220,7 +223,7 @@ std::shared_ptr<PreparedState> KernelState::bind(const Selection& selection, con
 
 std::shared_ptr<PreparedState> KernelState::prepare(const LaunchPlace& place, std::span<const Argument> arguments) {
     const std::vector<const Argument*> matched = match_arguments(*signature_, arguments);
-    Checksum key = launch_key(*signature_, matched);
+    Checksum key = launch_key(*signature_, matched, place.backend.uses_facts());
     key.high ^= reinterpret_cast<std::uintptr_t>(&place.backend);  // backends are made once a process
     if (const auto selection = selections_.find(key, tuning_generation())) {
         try {

@@ -6,6 +6,7 @@
 #include "codegen/cpu/compile.h"
 #include "codegen/cpu/object_emit.h"
 #include "ir/text.h"
+#include "runtime/argument_facts.h"
 #include "runtime/compiled_kernel.h"
 #include "tools/emit_gpu.h"
 #include "tools/request.h"
@@ -66,10 +67,13 @@ frontend::Specialisation specialise(const runtime::KernelState& kernel, const Em
                                     const EmitTarget& target) {
     const RunArguments shapes(kernel, options, Memory::None);
     const Device device = Device::open("cpu");
-    frontend::Request request =
-        kernel.request(*device.stream().backend(), runtime::match_arguments(kernel.signature(), shapes.arguments()));
+    const auto matched = runtime::match_arguments(kernel.signature(), shapes.arguments());
+    frontend::Request request = kernel.request(*device.stream().backend(), matched);
     request.targets = target.schedule_names();
-    if (target.cpu == nullptr) request.units = kUnitsOfAbsentGpu;
+    if (target.cpu == nullptr) {
+        request.units = kUnitsOfAbsentGpu;
+        if (shapes.has_all_sizes()) runtime::add_facts(request, kernel.signature(), matched);
+    }
     return runtime::specialise_kernel(kernel.module().program(), request);
 }
 
@@ -140,7 +144,9 @@ void add_emit(CLI::App& program, Action& action) {
     command->add_flag("--stats", options->stats,
                       "registers, shared memory, spills and occupancy of a GPU's code instead");
     command->footer(
-        "Run-time sizes need not be given, and no device is needed.\nExamples:\n  kiln emit kiln/softmax.kiln softmax "
+        "Run-time sizes need not be given, and no device is needed. For a GPU, code with all sizes given is that of a "
+        "launch with dense, aligned tensors of them; else nothing is known of them.\nExamples:\n  kiln emit "
+        "kiln/softmax.kiln softmax "
         "-D "
         "T=f32 --size N=256 --target x86_64_v3 --as llvm\n"
         "  kiln emit kiln/gemm.kiln gemm -D T=bf16 --target sm_80 --as cuda\n"

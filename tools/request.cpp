@@ -239,10 +239,10 @@ Tensor random_tensor(DType dtype, Extents sizes, std::uint64_t seed, std::vector
 
 namespace {
 
-/// The sizes of a tensor parameter. For shapes alone a run-time size that is not given is 1: code does not depend on
-/// it.
+/// The sizes of a tensor parameter. For shapes alone a run-time size that is not given is 1, and `all_given` is
+/// cleared.
 Extents tensor_sizes(const frontend::KernelSignature& signature, const frontend::ParameterSignature& parameter,
-                     const SizeValues& values, Memory memory) {
+                     const SizeValues& values, Memory memory, bool& all_given) {
     Extents sizes;
     for (const frontend::SizeSignature& size : parameter.sizes) {
         const std::optional<std::int64_t> value = values.evaluate(size.text);
@@ -256,6 +256,7 @@ Extents tensor_sizes(const frontend::KernelSignature& signature, const frontend:
             throw user_error(fmt::format("the size `{}` of `{}` is not given: add --size {}=...", size.text,
                                          parameter.name, size.name));
         }
+        all_given = all_given && value;
         sizes.push_back(value.value_or(1));
     }
     return sizes;
@@ -293,7 +294,7 @@ RunArguments::RunArguments(const runtime::KernelState& kernel, const KernelOptio
             const bool wanted =
                 std::find(options.with.begin(), options.with.end(), parameter.name) != options.with.end();
             if (parameter.optional && !wanted) continue;
-            const Extents sizes = tensor_sizes(signature, parameter, values, memory);
+            const Extents sizes = tensor_sizes(signature, parameter, values, memory, has_all_sizes_);
             const DType element = element_type(signature, request, parameter.element);
             memory_.emplace_back();
             arguments_.push_back(arg(names_.back(), memory == Memory::Filled

@@ -53,8 +53,11 @@ public:
     std::span<const Argument> arguments() const { return arguments_; }
     /// Bytes of all tensors.
     std::uint64_t bytes() const;
+    /// Whether every size was given.
+    bool has_all_sizes() const { return has_all_sizes_; }
 
 private:
+    bool has_all_sizes_ = true;
     std::vector<std::vector<char>> memory_;
     std::vector<std::string> names_;
     std::vector<Argument> arguments_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/gpu/device_text.h"
+#include "codegen/gpu/matrix_instruction.h"
 #include "codegen/gpu/scalar_text.h"
 #include "ir/support/internal_error.h"
 
@@ -76,6 +77,10 @@ Pieces pieces_of(Dialect dialect) {
     Pieces pieces;
     for (const DeviceText& file : device_texts()) {
         if (file.name != other) add_pieces(file.text, pieces);
+    }
+    for (const Target& target : target_table()) {
+        if ((target.vendor == Vendor::Nvidia) != (dialect == Dialect::Cuda)) continue;
+        for (const MatrixInstruction& row : matrix_instructions(target.matrix_unit)) add_pieces(row.function, pieces);
     }
     return pieces;
 }

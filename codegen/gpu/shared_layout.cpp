@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <map>
 
 #include "ir/support/internal_error.h"
 
@@ -115,11 +116,12 @@ std::int64_t total(const std::vector<SharedAccess>& accesses, const SharedLayout
 }
 
 /// In order of preference: plain, swizzled with ever more bits, padded by ever more units.
-std::vector<SharedLayout> candidates(const ir::Shape& shape, int element_bytes, int unit) {
+std::vector<SharedLayout> candidates(const ir::Shape& shape, int element_bytes, int unit, const SharedForms& forms) {
     SharedLayout plain{shape, element_bytes, rounded_up(row_bytes(shape, element_bytes), unit), unit, 0, 0};
     std::vector<SharedLayout> result = {plain};
     const auto units = static_cast<std::uint64_t>(plain.pitch / unit);
-    for (int bits = 1; bits <= std::min(4, std::countr_zero(units)); ++bits) {
+    const int most_bits = forms.swizzles ? std::min(4, std::countr_zero(units)) : 0;
+    for (int bits = 1; bits <= most_bits; ++bits) {
         for (int shift = 0; shift <= 4; ++shift) {
             SharedLayout swizzled = plain;
             swizzled.bits = bits;
@@ -127,6 +129,7 @@ std::vector<SharedLayout> candidates(const ir::Shape& shape, int element_bytes, 
             result.push_back(swizzled);
         }
     }
+    if (!forms.pads) return result;
     for (const int padding : {1, 2, 4}) {
         SharedLayout padded = plain;
         padded.pitch += padding * unit;
@@ -219,22 +222,36 @@ std::int64_t SharedLayout::byte(const Coordinates& element) const {
 std::int64_t conflicts(const SharedAccess& access, const SharedLayout& shared, const Target& target) {
     const LaneGroups groups = shared_groups(target, access.vector * shared.element_bytes, access.is_store);
     const Moves moves = moves_of(access);
+    // What warp and register add moves all lanes alike; only its bits below the swizzle's reach change who collides.
+    const bool exact = access.layout.exact();
+    const std::int64_t rows_alike = std::int64_t{1} << (shared.bits + shared.shift);
+    const std::int64_t bytes_alike = std::max<std::int64_t>(kBankBytes, std::int64_t{shared.unit} << shared.bits);
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> known;
     std::int64_t extra = 0;
     for (std::size_t warp = 0; warp < moves.warps.size(); ++warp) {
         for (std::size_t first = 0; first < moves.registers.size(); first += static_cast<std::size_t>(access.vector)) {
-            extra += warp_conflicts(access, moves, shared, groups, first, warp);
+            if (!exact) {
+                extra += warp_conflicts(access, moves, shared, groups, first, warp);
+                continue;
+            }
+            Coordinates moved = moves.warps[warp];
+            for (std::size_t axis = 0; axis < moved.rank(); ++axis) moved[axis] += moves.registers[first][axis];
+            const std::pair key(shared.row(moved) % rows_alike, column_byte(shared, moved) % bytes_alike);
+            const auto [entry, is_new] = known.try_emplace(key, 0);
+            if (is_new) entry->second = warp_conflicts(access, moves, shared, groups, first, warp);
+            extra += entry->second;
         }
     }
     return extra;
 }
 
 SharedLayout choose(const ir::Shape& shape, int element_bytes, const std::vector<SharedAccess>& accesses,
-                    const Target& target) {
+                    const Target& target, const SharedForms& forms) {
     int unit = kBankBytes;
     for (const SharedAccess& access : accesses) unit = std::max(unit, access.vector * element_bytes);
     std::optional<SharedLayout> best;
     std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-    for (const SharedLayout& candidate : candidates(shape, element_bytes, unit)) {
+    for (const SharedLayout& candidate : candidates(shape, element_bytes, unit, forms)) {
         const std::int64_t extra = total(accesses, candidate, target, fewest);
         if (extra < fewest) {
             best = candidate;
@@ -243,6 +260,17 @@ SharedLayout choose(const ir::Shape& shape, int element_bytes, const std::vector
         if (fewest == 0) break;
     }
     return *best;
+}
+
+SharedLayout dense(const ir::Shape& shape, int element_bytes) {
+    return {shape, element_bytes, row_bytes(shape, element_bytes), element_bytes, 0, 0};
+}
+
+SharedLayout in_elements(SharedLayout shared) {
+    shared.pitch /= shared.element_bytes;
+    shared.unit /= shared.element_bytes;
+    shared.element_bytes = 1;
+    return shared;
 }
 
 std::optional<std::vector<SharedOffset>> split(const Layout& layout, const SharedLayout& shared) {

@@ -42,7 +42,7 @@ struct SharedLayout {
 /// Each thread of a layout of one part moves all its registers, `vector` of them at a time: contiguous in the tile, and
 /// at most 16 bytes.
 struct SharedAccess {
-    const Layout& layout;
+    Layout layout;
     int vector = 1;
     bool is_store = false;
 };
@@ -50,10 +50,20 @@ struct SharedAccess {
 /// Rounds of the banks beyond those that the access would take without collisions, all warps together.
 std::int64_t conflicts(const SharedAccess& access, const SharedLayout& shared, const Target& target);
 
+/// What may be done against conflicts.
+struct SharedForms {
+    bool swizzles = true, pads = true;
+};
+
 /// The shared layout with the fewest conflicts in all accesses together: plain rows if they have none, then swizzled,
 /// then padded ones. Every vector is aligned in it.
 SharedLayout choose(const ir::Shape& shape, int element_bytes, const std::vector<SharedAccess>& accesses,
-                    const Target& target);
+                    const Target& target, const SharedForms& forms = {});
+
+/// Rows without gaps.
+SharedLayout dense(const ir::Shape& shape, int element_bytes);
+/// Counted in elements instead of bytes, as subscripts are.
+SharedLayout in_elements(SharedLayout shared);
 
 /// The address of a thread's register is (base ^ flip) + add, where base is that of the first register of its part.
 struct SharedOffset {

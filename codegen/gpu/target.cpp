@@ -28,7 +28,8 @@ constexpr Sibling kSiblings[] = {
 /// Limits: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; allocation steps: CUDA
 /// Occupancy Calculator (256 registers a warp, 128 bytes). From 8.0 on the system keeps 1 KB of shared memory of each
 /// block (Ampere Tuning Guide, "Unified Shared Memory/L1/Texture Cache").
-Target nvidia(std::string name, int warps_per_unit, int blocks_per_unit, std::int64_t shared_kib_per_unit) {
+Target nvidia(std::string name, MatrixUnit matrix_unit, int warps_per_unit, int blocks_per_unit,
+              std::int64_t shared_kib_per_unit) {
     Target target;
     target.schedule_names = {"gpu", "nvidia", name};
     target.name = std::move(name);
@@ -37,12 +38,14 @@ Target nvidia(std::string name, int warps_per_unit, int blocks_per_unit, std::in
     target.shared_bytes_per_unit = shared_kib_per_unit * kKib;
     target.shared_bytes_per_block = target.shared_bytes_per_unit - kKib;
     target.shared_reserved = kKib;
+    target.matrix_unit = matrix_unit;
     return target;
 }
 
 /// Registers, their step and warps per SIMD: what clang 22 prints with -Rpass-analysis=kernel-resource-usage. Blocks:
 /// LLVM, AMDGPUBaseInfo.cpp, getMaxWorkGroupsPerCU (barriers of a unit).
-Target amd(std::string name, int lanes, int registers, int step, int registers_per_thread, int warps, int blocks) {
+Target amd(std::string name, MatrixUnit matrix_unit, int lanes, int registers, int step, int registers_per_thread,
+           int warps, int blocks) {
     Target target;
     target.schedule_names = {"gpu", "amd", name};
     target.name = std::move(name);
@@ -53,6 +56,7 @@ Target amd(std::string name, int lanes, int registers, int step, int registers_p
     target.registers_per_thread = registers_per_thread;
     target.warps_per_simd = warps;
     target.blocks_per_unit = blocks;
+    target.matrix_unit = matrix_unit;
     return target;
 }
 
@@ -69,21 +73,21 @@ Target with_shared(Target target, std::int64_t kib_per_block, std::int64_t kib_p
 std::vector<Target> make_table() {
     using enum WideSharedLoads;
     std::vector<Target> table = {
-        nvidia("sm_80", 64, 32, 164),
-        nvidia("sm_86", 48, 16, 100),
-        nvidia("sm_89", 48, 24, 100),
-        nvidia("sm_90a", 64, 32, 228),
-        nvidia("sm_100a", 64, 32, 228),
-        nvidia("sm_120a", 48, 24, 100),
+        nvidia("sm_80", MatrixUnit::Ampere, 64, 32, 164),
+        nvidia("sm_86", MatrixUnit::Ampere, 48, 16, 100),
+        nvidia("sm_89", MatrixUnit::Ada, 48, 24, 100),
+        nvidia("sm_90a", MatrixUnit::Ada, 64, 32, 228),
+        nvidia("sm_100a", MatrixUnit::Ada, 64, 32, 228),
+        nvidia("sm_120a", MatrixUnit::Ada, 48, 24, 100),
         // LDS: AMD CDNA 2, CDNA 3 and CDNA 4 ISA documents, "Local Data Share". The order of wide loads was measured by
         // others on MI300 and MI355 and stands in no document of AMD; gfx90a is taken to be like gfx942.
-        with_shared(amd("gfx90a", 64, 512, 8, 512, 8, 16), 64, 64, 512, 32, Interleaved),
-        with_shared(amd("gfx942", 64, 512, 8, 512, 8, 16), 64, 64, 512, 32, Interleaved),
-        with_shared(amd("gfx950", 64, 512, 8, 512, 8, 16), 160, 160, 1280, 32, DoubleBanks),
+        with_shared(amd("gfx90a", MatrixUnit::Cdna2, 64, 512, 8, 512, 8, 16), 64, 64, 512, 32, Interleaved),
+        with_shared(amd("gfx942", MatrixUnit::Cdna3, 64, 512, 8, 512, 8, 16), 64, 64, 512, 32, Interleaved),
+        with_shared(amd("gfx950", MatrixUnit::Cdna4, 64, 512, 8, 512, 8, 16), 160, 160, 1280, 32, DoubleBanks),
         // The order of lanes on RDNA and gfx1250 is assumed: no measurement was found.
-        with_shared(amd("gfx1250", 32, 1024, 16, 1024, 16, 32), 320, 320, 1024, 64, InOrder),
-        with_shared(amd("gfx1100", 32, 1536, 24, 256, 16, 32), 64, 128, 1024, 32, InOrder),
-        with_shared(amd("gfx1201", 32, 1536, 24, 256, 16, 32), 64, 128, 1024, 32, InOrder),
+        with_shared(amd("gfx1250", MatrixUnit::None, 32, 1024, 16, 1024, 16, 32), 320, 320, 1024, 64, InOrder),
+        with_shared(amd("gfx1100", MatrixUnit::Rdna3, 32, 1536, 24, 256, 16, 32), 64, 128, 1024, 32, InOrder),
+        with_shared(amd("gfx1201", MatrixUnit::Rdna4, 32, 1536, 24, 256, 16, 32), 64, 128, 1024, 32, InOrder),
     };
     return table;
 }

@@ -23,6 +23,12 @@ enum class WideSharedLoads : std::uint8_t {
     DoubleBanks,  ///< 64 banks; 16-byte loads: lanes 0-3 and 12-15 with 20-27, 4-11 with 16-19 and 28-31
 };
 
+/// Generations of units that multiply matrices by the warp: matrix_instruction.h has what each can do.
+enum class MatrixUnit : std::uint8_t { None, Ampere, Ada, Cdna2, Cdna3, Cdna4, Rdna3, Rdna4 };
+inline constexpr MatrixUnit kMatrixUnits[] = {MatrixUnit::None,  MatrixUnit::Ampere, MatrixUnit::Ada,
+                                              MatrixUnit::Cdna2, MatrixUnit::Cdna3,  MatrixUnit::Cdna4,
+                                              MatrixUnit::Rdna3, MatrixUnit::Rdna4};
+
 /// One row of the target table. Limits are those of the architecture; a present device is asked for its own. A *unit*
 /// is what blocks are resident on: a multiprocessor, a compute unit, on RDNA a pair of them (work-group processor).
 struct Target {
@@ -43,6 +49,7 @@ struct Target {
     int shared_reserved = 0;  ///< bytes of shared memory the system takes of each block besides
     int shared_banks = 32;    ///< of 4 bytes
     WideSharedLoads wide_shared_loads = WideSharedLoads::InOrder;
+    MatrixUnit matrix_unit = MatrixUnit::None;
     std::vector<std::string>
         schedule_names;  ///< that match `schedule` blocks, least specific first: gpu, nvidia, sm_80
 };

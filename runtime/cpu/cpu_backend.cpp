@@ -242,6 +242,7 @@ public:
         throw Error(ErrorKind::user, "the CPU has no streams that a driver made: use stream() or make_stream()");
     }
 
+    bool uses_facts() const override { return false; }
     bool has_own_memory() const override { return false; }
     std::shared_ptr<void> allocate(std::size_t bytes) const override {
         void* const memory = std::aligned_alloc(kAlignment, aligned(std::max<std::size_t>(bytes, 1)));

@@ -112,6 +112,7 @@ public:
         return native == nullptr ? stream_ : std::make_shared<GpuStream>(device_, native, false);
     }
 
+    bool uses_facts() const override { return true; }
     bool has_own_memory() const override { return true; }
 
     std::shared_ptr<void> allocate(std::size_t bytes) const override {

@@ -84,6 +84,22 @@ TEST_SUITE("unit") {
         }
     }
 
+    TEST_CASE("what divides an axis divides a size as far as the size's form lets it") {
+        const frontend::Program program = load_text(
+            "kernel k(a: in f32[N, N], b: in f32[M * 6], c: in f32[K + 32], d: in f32[L - 1], e: out f32[P])\n"
+            "grid i in 0 .. P {\n    e[i] = a[0, 0] + b[0] + c[0] + d[0]\n}\n");
+        frontend::Request request;
+        request.kernel = "k";
+        request.parameters["a"].divisors = Shape{256, 16};
+        request.parameters["b"].divisors = Shape{48};
+        request.parameters["c"].divisors = Shape{64};
+        request.parameters["d"].divisors = Shape{16};
+        std::map<std::string, std::int64_t> divisors;
+        for (const ir::SizeBinding& size : specialised(program, request).kernel.sizes)
+            divisors[size.name] = size.divisor;
+        CHECK(divisors == std::map<std::string, std::int64_t>{{"K", 32}, {"L", 1}, {"M", 8}, {"N", 256}, {"P", 1}});
+    }
+
     TEST_CASE("gemm over no columns writes the bias") {
         const frontend::Program program = load_library("gemm.kiln");
         const GemmCase given{ScalarType::F32, true, false, false};

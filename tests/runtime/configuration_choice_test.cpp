@@ -270,17 +270,17 @@ TEST_SUITE("unit") {
         for (std::int64_t n = 1; n <= 64; ++n) {
             const Argument arguments[] = {tensor(memory.data(), {n}), tensor(memory.data(), {n})};
             const std::vector<const Argument*> matched = match_arguments(signature, arguments);
-            memo.keep(launch_key(signature, matched), 1, std::make_shared<const int>(static_cast<int>(n)));
+            memo.keep(launch_key(signature, matched, false), 1, std::make_shared<const int>(static_cast<int>(n)));
         }
         const Argument arguments[] = {tensor(memory.data(), {48}), tensor(memory.data(), {48})};
         const std::vector<const Argument*> matched = match_arguments(signature, arguments);
-        CHECK(*memo.find(launch_key(signature, matched), 1) == 48);
-        CHECK(memo.find(launch_key(signature, matched), 2) == nullptr);
+        CHECK(*memo.find(launch_key(signature, matched, false), 1) == 48);
+        CHECK(memo.find(launch_key(signature, matched, false), 2) == nullptr);
         double best = 1;
         for (int round = 0; round < 50; ++round) {
             const auto start = std::chrono::steady_clock::now();
             int sum = 0;
-            for (int i = 0; i < 1000; ++i) sum += *memo.find(launch_key(signature, matched), 1);
+            for (int i = 0; i < 1000; ++i) sum += *memo.find(launch_key(signature, matched, false), 1);
             const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
             CHECK(sum == 48000);
             best = std::min(best, seconds / 1000);

@@ -95,18 +95,13 @@ void PhaseLowering::read_shared(Statements& out, std::uint32_t buffer, const Sha
 }
 
 void PhaseLowering::write_shared(Statements& out, ValueId value, const Shape& strides, std::int64_t start,
-                                 std::uint32_t buffer, ScalarType element, const Window& window) {
+                                 std::uint32_t buffer, ScalarType element) {
     const Reach natural = whole(value, natural_layout(value));
     Loop loop{natural.layout};
     std::string text = this->element(loop, natural);
     if (element != stored(value)) text = conversion(OpKind::Convert, stored(value), element, text);
-    const std::string at = linear(loop, natural, strides, start - window.begin * strides[window.axis]);
+    const std::string at = linear(loop, natural, strides, start);
     std::string condition = first_copy(natural.layout);
-    if (window.length > 0) {
-        const std::string place = coordinate(loop, natural, window.axis);
-        condition += (condition.empty() ? "" : " && ") + ("(unsigned)(" + place + " - " + std::to_string(window.begin) +
-                                                          ") < " + std::to_string(window.length) + "u");
-    }
     const std::string inside = guard(loop);
     if (!inside.empty()) condition += (condition.empty() ? "" : " && ") + inside;
     loop.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + placed_.buffers[buffer].name + "[" + at +
@@ -122,22 +117,6 @@ void PhaseLowering::write_shared(Statements& out, ValueId value, const Shape& st
     out.push_back(std::move(statement));
 }
 
-std::uint32_t PhaseLowering::stage(ValueId value, const Shape& strides, ScalarType element, std::int64_t count,
-                                   const Window& window) {
-    for (const Staged& staged : staged_) {
-        const bool same = staged.value == value && staged.strides == strides && staged.element == element;
-        if (same && staged.window == window) return staged.buffer;
-    }
-    std::size_t depth = 0;
-    Statements& out = statements_for(value, depth);
-    const std::int64_t bytes = count * std::max(1, bit_width(element) / 8);
-    const std::string hint = (kernel_[value].name.empty() ? "t" : kernel_[value].name) + "_shared";
-    const std::uint32_t buffer = add_buffer(hint, std::string(gpu::c_type(element)), bytes);
-    staged_.push_back({value, strides, element, window, buffer, depth});
-    write_shared(out, value, strides, 0, buffer, element, window);
-    return buffer;
-}
-
 /// Extract, Join, and reshapes that no layout follows. All read the operands' elements in row-major order.
 void PhaseLowering::read_part(Statements& out, ValueId value, const Layout& layout, const std::string& target) {
     const Op& op = *kernel_.definition(value);
@@ -149,14 +128,15 @@ void PhaseLowering::read_part(Statements& out, ValueId value, const Layout& layo
         const std::uint32_t buffer = add_buffer("joined", c_type(value), bytes);
         std::int64_t start = 0;
         for (const ValueId part : op.operands) {
-            write_shared(out, part, strides, start, buffer, stored(value), {});
+            write_shared(out, part, strides, start, buffer, stored(value));
             start += kernel_.type(part).shape[axis] * strides[axis];
         }
         return read_shared(out, buffer, strides, 0, layout, c_type(value), target);
     }
     const ValueId operand = op.operands[0];
     const Shape& from = kernel_.type(operand).shape;
-    const std::uint32_t buffer = stage(operand, dense_strides(from), stored(value), from.count(), {});
+    const int bytes = std::max(1, bit_width(stored(value)) / 8);
+    const std::uint32_t buffer = stage(operand, stored(value), dense(from, bytes), {}).buffer;
     if (op.kind == OpKind::Reshape)
         return read_shared(out, buffer, dense_strides(shape), 0, layout, c_type(value), target);
     if (op.kind != OpKind::Extract)

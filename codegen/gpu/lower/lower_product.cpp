@@ -1,8 +1,8 @@
 // dot by multiply-adds: both operands lie in shared memory, each thread holds a block of rows x columns of the result.
 //
 // For a step along the contraction the thread reads a few elements of each of its rows (which lie along the
-// contraction) and of its columns, and multiplies all by all. Rows of the left operand are padded by one vector, so
-// that lanes that read neighbouring rows meet different banks.
+// contraction) and of its columns, and multiplies all by all. The step is a run-time number, hence rows may be padded
+// but not swizzled.
 #include "codegen/gpu/lower/phase_lowering.h"
 #include "codegen/gpu/lower/register_text.h"
 #include "ir/builder.h"
@@ -53,65 +53,90 @@ std::string pack_of(const std::string& type, int count) {
     return "kiln_pack<" + type + ", " + std::to_string(count) + ">";
 }
 
-}  // namespace
-
-/// An operand in shared memory, with rows padded; `unit` elements are read at once.
-PhaseLowering::ProductOperand PhaseLowering::stage_operand(ValueId value, int unit, bool padded, const Window& window) {
-    Shape shape = kernel_.type(value).shape;
-    if (window.length > 0) shape[window.axis] = window.length;
-    ProductOperand operand;
-    operand.type = staged_type(kernel_.type(value).element);
-    operand.unit = unit;
-    operand.pitch = (shape[1] + unit - 1) / unit * unit;
-    const std::int64_t bytes = std::max(1, bit_width(operand.type) / 8);
-    // An odd number of vectors of 4 bytes or more walks through all banks.
-    if (padded && shared_.pads) operand.pitch += unit * std::max<std::int64_t>(1, 4 / (unit * bytes));
-    operand.buffer = stage(value, Shape{operand.pitch, 1}, operand.type, shape[0] * operand.pitch, window);
-    operand.name = placed_.buffers[operand.buffer].name;
-    return operand;
+/// The elements of an operand that a thread of the product reads: along `axis` those of the product's axis `side`,
+/// along the other, the contraction, all.
+Layout read_layout(const Layout& product, int side, const Shape& operand, int axis, int step) {
+    const Part& part = product.parts().front();
+    const int contraction = 1 - axis;
+    const auto threads = [&](Digits digits) {
+        for (Digit& digit : digits)
+            digit = digit.axis == side ? Digit{digit.count, axis, digit.stride} : Digit{digit.count};
+        return digits;
+    };
+    Part read{Coordinates{0, 0}, {{step, contraction, 1}}, threads(part.lanes), threads(part.warps)};
+    for (const Digit& digit : part.registers) {
+        if (digit.axis == side) read.registers.push_back({digit.count, axis, digit.stride});
+    }
+    const auto depth = static_cast<int>(operand[static_cast<std::size_t>(contraction)]);
+    read.registers.push_back({depth / step, contraction, step});
+    return Layout(operand, {read});
 }
 
-void PhaseLowering::lower_product(const Op& op) {
-    flush();
-    const ValueId result = op.result();
-    const std::int64_t depth = kernel_.type(op.operands[0]).shape[1];
-    const Layout& layout = layouts_[result];
+std::string pitch_of(const StagedOperand& operand) {
+    return std::to_string(in_elements(operand.layout).pitch);
+}
+
+}  // namespace
+
+PhaseLowering::ProductBlock PhaseLowering::product_block(const Op& op) const {
+    const Layout& layout = layouts_[op.result()];
     const std::vector<std::int64_t> rows = register_coordinates(layout, 0), columns = register_coordinates(layout, 1);
-    const int step = step_of(depth);
+    ProductBlock block;
+    block.depth = kernel_.type(op.operands[0]).shape[1];
+    block.step = step_of(block.depth);
+    block.along_depth = reads_along_depth(kernel_, op);
     // Registers run along the columns first (see product_layout).
     int across = 1;
     while (across < layout.registers() && rows[static_cast<std::size_t>(across)] == rows[0]) ++across;
     const int down = layout.registers() / across;
-    const bool along_depth = reads_along_depth(kernel_, op);
-    int vector = 1;
-    while (!along_depth && vector < 4 && vector * 2 <= across && across % (vector * 2) == 0 &&
-           columns[static_cast<std::size_t>(vector)] == vector && kernel_.type(result).shape[1] % (vector * 2) == 0) {
-        vector *= 2;
+    while (!block.along_depth && block.vector < 4 && block.vector * 2 <= across && across % (block.vector * 2) == 0 &&
+           columns[static_cast<std::size_t>(block.vector)] == block.vector &&
+           kernel_.type(op.result()).shape[1] % (block.vector * 2) == 0) {
+        block.vector *= 2;
     }
+    for (int i = 0; i < down; ++i) block.rows.push_back(rows[static_cast<std::size_t>(i * across)]);
+    for (int j = 0; j < across; j += block.vector) block.columns.push_back(columns[static_cast<std::size_t>(j)]);
+    return block;
+}
+
+/// What the threads of a product read of its left (0) or right (1) operand.
+OperandReads PhaseLowering::operand_reads(const Op& op, std::size_t operand) const {
+    const ProductBlock block = product_block(op);
+    const bool along_depth = operand == 0 || block.along_depth;
+    ValueId value = op.operands[operand];
+    if (operand == 1 && block.along_depth) value = kernel_.definition(value)->operands[0];
+    const int step = along_depth ? block.step : 1;
+    const Layout layout = read_layout(layouts_[op.result()], static_cast<int>(operand), kernel_.type(value).shape,
+                                      along_depth ? 0 : 1, step);
+    return {value, staged_type(kernel_.type(value).element), {{layout, along_depth ? step : block.vector, false}}};
+}
+
+/// The sums begin with the third operand.
+void PhaseLowering::start_sums(const Op& op) {
+    const Layout& layout = layouts_[op.result()];
     Lines lines;
-    lines.add(array(stored(result), name(result), layout) + ";");
+    lines.add(array(stored(op.result()), name(op.result()), layout) + ";");
     Loop start{layout};
     const std::string initial = element(start, op.operands[2]);
     lines.open_unrolled("r", layout.registers());
     lines.append(std::move(start.lines));
-    lines.add(name(result) + "[r] = " + initial + ";");
+    lines.add(name(op.result()) + "[r] = " + initial + ";");
     lines.close();
     emit(std::move(lines));
+}
 
-    ProductBlock block{{}, {}, step, vector, depth};
-    for (int i = 0; i < down; ++i) block.rows.push_back(rows[static_cast<std::size_t>(i * across)]);
-    for (int j = 0; j < across; j += vector) block.columns.push_back(columns[static_cast<std::size_t>(j)]);
-    const int pieces = depth % (shared_.pieces * step) == 0 ? shared_.pieces : 1;
-    block.depth = depth / pieces;
+void PhaseLowering::lower_product(const Op& op) {
+    flush();
+    start_sums(op);
+    ProductBlock block = product_block(op);
+    const int pieces = block.depth % (std::int64_t{shared_.pieces} * block.step) == 0 ? shared_.pieces : 1;
+    block.depth /= pieces;
     for (int piece = 0; piece < pieces; ++piece) {
         const auto part = [&](std::size_t axis) {
             return pieces == 1 ? Window{} : Window{axis, piece * block.depth, block.depth};
         };
-        const ProductOperand a = stage_operand(op.operands[0], step, true, part(1));
-        ProductOperand b = along_depth
-                               ? stage_operand(kernel_.definition(op.operands[1])->operands[0], step, true, part(1))
-                               : stage_operand(op.operands[1], vector, false, part(0));
-        b.along_depth = along_depth;
+        const StagedOperand a = stage_operand(op, 0, part(1)),
+                            b = stage_operand(op, 1, part(block.along_depth ? 1 : 0));
         Lines product;
         multiply(product, op, a, b, block);
         emit(std::move(product), {{Touch::Space::Shared, a.buffer, false}, {Touch::Space::Shared, b.buffer, false}});
@@ -137,7 +162,7 @@ std::string PhaseLowering::product_place(Loop& loop, const Layout& layout, std::
 }
 
 /// `right` gets one row of the right operand, in vectors along it.
-void PhaseLowering::read_columns(Lines& lines, const Op& op, const ProductOperand& b, const ProductBlock& block) {
+void PhaseLowering::read_columns(Lines& lines, const Op& op, const StagedOperand& b, const ProductBlock& block) {
     const ScalarType type = kernel_.type(op.result()).element;
     const std::string pack = pack_of(std::string(gpu::c_type(b.type)), block.vector),
                       vector = std::to_string(block.vector);
@@ -148,7 +173,7 @@ void PhaseLowering::read_columns(Lines& lines, const Op& op, const ProductOperan
     const std::string column = product_place(columns, columns.layout, 1, block.columns, block.vector);
     lines.open_unrolled("j", static_cast<std::int64_t>(block.columns.size()));
     lines.append(std::move(columns.lines));
-    lines.add("const " + pack + " pack = *(const " + pack + "*)(" + b.name + " + (k + s) * " + std::to_string(b.pitch) +
+    lines.add("const " + pack + " pack = *(const " + pack + "*)(" + b.place + " + (k + s) * " + pitch_of(b) +
               (column == "0" ? "" : " + " + column) + ");");
     lines.open_unrolled("v", block.vector);
     lines.add("right[j * " + vector + " + v] = " + conversion(OpKind::Convert, b.type, type, "pack.items[v]") + ";");
@@ -157,7 +182,7 @@ void PhaseLowering::read_columns(Lines& lines, const Op& op, const ProductOperan
 }
 
 /// `right` gets a few elements along the contraction for each column.
-void PhaseLowering::read_columns_along_depth(Lines& lines, const Op& op, const ProductOperand& b,
+void PhaseLowering::read_columns_along_depth(Lines& lines, const Op& op, const StagedOperand& b,
                                              const ProductBlock& block) {
     const ScalarType type = kernel_.type(op.result()).element;
     const std::string pack = pack_of(std::string(gpu::c_type(b.type)), block.step), step = std::to_string(block.step);
@@ -168,15 +193,15 @@ void PhaseLowering::read_columns_along_depth(Lines& lines, const Op& op, const P
     const std::string column = product_place(columns, columns.layout, 1, block.columns, 1);
     lines.open_unrolled("j", static_cast<std::int64_t>(block.columns.size()));
     lines.append(std::move(columns.lines));
-    lines.add("const " + pack + " pack = *(const " + pack + "*)(" + b.name + " + " +
-              product_text(column, std::to_string(b.pitch)) + " + k);");
+    lines.add("const " + pack + " pack = *(const " + pack + "*)(" + b.place + " + " +
+              product_text(column, pitch_of(b)) + " + k);");
     lines.open_unrolled("s", block.step);
     lines.add("right[j * " + step + " + s] = " + conversion(OpKind::Convert, b.type, type, "pack.items[s]") + ";");
     lines.close();
     lines.close();
 }
 
-void PhaseLowering::multiply(Lines& lines, const Op& op, const ProductOperand& a, const ProductOperand& b,
+void PhaseLowering::multiply(Lines& lines, const Op& op, const StagedOperand& a, const StagedOperand& b,
                              const ProductBlock& block) {
     const Layout& layout = layouts_[op.result()];
     const ScalarType type = kernel_.type(op.result()).element;
@@ -193,19 +218,19 @@ void PhaseLowering::multiply(Lines& lines, const Op& op, const ProductOperand& a
     lines.open_unrolled("i", down);
     lines.append(std::move(rows.lines));
     lines.add("const " + pack_of(a_type, block.step) + " pack = *(const " + pack_of(a_type, block.step) + "*)(" +
-              a.name + " + " + product_text(row, std::to_string(a.pitch)) + " + k);");
+              a.place + " + " + product_text(row, pitch_of(a)) + " + k);");
     lines.open_unrolled("s", block.step);
     lines.add("left[i * " + step + " + s] = " + conversion(OpKind::Convert, a.type, type, "pack.items[s]") + ";");
     lines.close();
     lines.close();
-    if (b.along_depth) read_columns_along_depth(lines, op, b, block);
+    if (block.along_depth) read_columns_along_depth(lines, op, b, block);
     lines.open_unrolled("s", block.step);
-    if (!b.along_depth) read_columns(lines, op, b, block);
+    if (!block.along_depth) read_columns(lines, op, b, block);
     lines.open_unrolled("i", down);
     lines.open_unrolled("j", across);
     const std::string sum = name(op.result()) + "[i * " + std::to_string(across) + " + j]";
     const std::vector<std::string> factors = {"left[i * " + step + " + s]",
-                                              b.along_depth ? "right[j * " + step + " + s]" : "right[j]", sum};
+                                              block.along_depth ? "right[j * " + step + " + s]" : "right[j]", sum};
     if (is_float(type)) {
         lines.add(sum + " = " + gpu::expression(OpKind::Fma, type, factors, {}) + ";");
     } else {

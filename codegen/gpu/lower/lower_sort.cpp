@@ -59,7 +59,7 @@ void PhaseLowering::lower_sort(const Op& op) {
     const std::uint32_t keys = add_buffer("keys", key, lines_of_tile * padded * bytes);
     const std::uint32_t places = add_buffer("places", "int", lines_of_tile * padded * 4);
     const std::string keys_name = placed_.buffers[keys].name, places_name = placed_.buffers[places].name;
-    write_shared(*scopes_.back().out, op.operands[0], strides, 0, keys, type, {});
+    write_shared(*scopes_.back().out, op.operands[0], strides, 0, keys, type);
     Lines fill;
     const std::string threads = std::to_string(placed_.threads), width = std::to_string(padded);
     fill.open("for (int e = (int)kiln_thread(); e < " + std::to_string(lines_of_tile * padded) + "; e += " + threads +

@@ -11,36 +11,22 @@ namespace kiln::codegen::gpu {
 
 using namespace ir;
 
-namespace {
-
-/// Counted in elements instead of bytes, as subscripts are.
-SharedLayout in_elements(SharedLayout shared) {
-    shared.pitch /= shared.element_bytes;
-    shared.unit /= shared.element_bytes;
-    shared.element_bytes = 1;
-    return shared;
-}
-
-}  // namespace
-
 /// The layout with the fewest conflicts whose addresses are a base and constants of the register for both sides; padded
 /// rows always are that.
 SharedLayout PhaseLowering::exchange_layout(ScalarType type, const Layout& from, const Layout& to) const {
     const int bytes = std::max(1, bit_width(type) / 8);
-    const std::int64_t row = from.shape().empty() ? 1 : from.shape().back();
-    const SharedLayout dense{from.shape(), 1, row, 1, 0, 0};
     // Padding is the first thing to go where shared memory is short.
-    if (!shared_.pads || from.parts().size() != 1 || to.parts().size() != 1) return dense;
+    if (!shared_.pads || from.parts().size() != 1 || to.parts().size() != 1) return dense(from.shape(), bytes);
     SharedLayout chosen = choose(from.shape(), bytes, {{from, 1, true}, {to, 1, false}}, target_);
     if (!split(from, chosen) || !split(to, chosen)) {
         chosen.bits = 0;
         chosen.pitch += chosen.unit;
     }
-    return in_elements(chosen);
+    return chosen;
 }
 
-/// Subscript of the loop's register in shared memory.
-std::string PhaseLowering::exchange_subscript(Loop& loop, const Layout& layout, const SharedLayout& shared) {
+/// Subscript of the loop's register in shared memory; `shared` counts in elements.
+std::string PhaseLowering::shared_subscript(Loop& loop, const Layout& layout, const SharedLayout& shared) {
     std::vector<std::int64_t> flips, adds;
     const std::optional<std::vector<SharedOffset>> offsets = split(layout, shared);
     if (!offsets)
@@ -58,9 +44,9 @@ std::string PhaseLowering::exchange_subscript(Loop& loop, const Layout& layout, 
 
 void PhaseLowering::move_through_shared(Statements& out, ScalarType type, const std::string& source, const Layout& from,
                                         const std::string& target, const Layout& to) {
-    const SharedLayout shared = exchange_layout(type, from, to);
+    const SharedLayout chosen = exchange_layout(type, from, to), shared = in_elements(chosen);
     const std::string element(gpu::c_type(type));
-    const std::uint32_t buffer = add_buffer("shared", element, shared.bytes() * std::max(1, bit_width(type) / 8));
+    const std::uint32_t buffer = add_buffer("shared", element, chosen.bytes());
     const std::string& memory = placed_.buffers[buffer].name;
     const auto add_loop = [&](Loop& loop, bool writes) {
         Lines lines;
@@ -76,13 +62,13 @@ void PhaseLowering::move_through_shared(Statements& out, ScalarType type, const 
 
     Loop write{from};
     std::string condition = first_copy(from);
-    const std::string written = memory + "[" + exchange_subscript(write, from, shared) + "]", exists = guard(write);
+    const std::string written = memory + "[" + shared_subscript(write, from, shared) + "]", exists = guard(write);
     if (!exists.empty()) condition += (condition.empty() ? "" : " && ") + exists;
     write.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + written + " = " + source + "[r];");
     add_loop(write, true);
 
     Loop read{to};
-    const std::string found = memory + "[" + exchange_subscript(read, to, shared) + "]", inside = guard(read);
+    const std::string found = memory + "[" + shared_subscript(read, to, shared) + "]", inside = guard(read);
     const std::string value = inside.empty() ? found : inside + " ? " + found + " : kiln_zero<" + element + ">()";
     read.lines.add(target + "[r] = " + value + ";");
     add_loop(read, false);

@@ -7,6 +7,7 @@
 //   lower_moves.cpp      from one layout to another, and parts of tiles, through shared memory
 //   move_through_shared.cpp   the way through shared memory
 //   lower_reduce.cpp     reductions and folds
+//   stage_operand.cpp    tiles into shared memory
 //   lower_product.cpp    dot by multiply-adds from shared memory
 //   lower_scan.cpp, lower_sort.cpp   scans; sorts and bincount
 #pragma once
@@ -17,6 +18,7 @@
 
 #include "codegen/gpu/lower/assign_layouts.h"
 #include "codegen/gpu/lower/placed.h"
+#include "codegen/gpu/lower/stage_operand.h"
 #include "codegen/gpu/lower/tensor_facts.h"
 #include "codegen/gpu/scalar_text.h"
 #include "codegen/gpu/shared_layout.h"
@@ -66,10 +68,8 @@ private:
     /// A tile in shared memory.
     struct Staged {
         ir::ValueId value;
-        ir::Shape strides;
-        ir::ScalarType element;
         Window window;
-        std::uint32_t buffer = 0;
+        StagedOperand operand;
         std::size_t depth = 0;
     };
     /// C text of a tensor.
@@ -159,16 +159,13 @@ private:
               const std::string& target, const Layout& to);
     // move_through_shared.cpp
     SharedLayout exchange_layout(ir::ScalarType type, const Layout& from, const Layout& to) const;
-    std::string exchange_subscript(Loop& loop, const Layout& layout, const SharedLayout& shared);
+    std::string shared_subscript(Loop& loop, const Layout& layout, const SharedLayout& shared);
     void move_through_shared(Statements& out, ir::ScalarType type, const std::string& source, const Layout& from,
                              const std::string& target, const Layout& to);
     void read_part(Statements& out, ir::ValueId value, const Layout& layout, const std::string& target);
     std::uint32_t add_buffer(const std::string& hint, const std::string& element, std::int64_t bytes);
-    /// The value in shared memory with these strides, as elements of `element`.
-    std::uint32_t stage(ir::ValueId value, const ir::Shape& strides, ir::ScalarType element, std::int64_t count,
-                        const Window& window);
     void write_shared(Statements& out, ir::ValueId value, const ir::Shape& strides, std::int64_t offset,
-                      std::uint32_t buffer, ir::ScalarType element, const Window& window);
+                      std::uint32_t buffer, ir::ScalarType element);
     void read_shared(Statements& out, std::uint32_t buffer, const ir::Shape& strides, std::int64_t offset,
                      const Layout& layout, const std::string& type, const std::string& target);
     /// Where an op that leaves its result in `layout` should put it, and what has to follow.
@@ -217,29 +214,31 @@ private:
     std::vector<std::string> combine(Lines& lines, const ir::Op& op, const std::vector<std::string>& first,
                                      const std::vector<std::string>& second);
 
+    // stage_operand.cpp
+    SharedLayout operand_layout(const OperandReads& reads, const Window& window) const;
+    /// The left (0) or right (1) operand of a product in shared memory, brought there where it is not yet; all of it,
+    /// or a window.
+    StagedOperand stage_operand(const ir::Op& product, std::size_t operand, const Window& window);
+    StagedOperand stage(ir::ValueId value, ir::ScalarType type, const SharedLayout& layout, const Window& window);
+    void write_operand(Statements& out, ir::ValueId value, const StagedOperand& operand, const Window& window);
+
     // lower_product.cpp
-    /// An operand in shared memory.
-    struct ProductOperand {
-        std::string name;
-        ir::ScalarType type = ir::ScalarType::F32;
-        std::uint32_t buffer = 0;
-        std::int64_t pitch = 0;    ///< elements from row to row
-        int unit = 1;              ///< elements read at once
-        bool along_depth = false;  ///< rows of the operand in memory lie along the contraction
-    };
     /// What a thread holds: rows, vectors of columns, and elements of the contraction taken at once.
     struct ProductBlock {
         std::vector<std::int64_t> rows, columns;
         int step = 1, vector = 1;
         std::int64_t depth = 1;
+        bool along_depth = false;  ///< rows of the right operand in memory lie along the contraction
     };
     void lower_product(const ir::Op& op);
-    ProductOperand stage_operand(ir::ValueId value, int unit, bool padded, const Window& window);
+    ProductBlock product_block(const ir::Op& op) const;
+    void start_sums(const ir::Op& op);
+    OperandReads operand_reads(const ir::Op& op, std::size_t operand) const;
     std::string product_place(Loop& loop, const Layout& layout, std::size_t axis,
                               const std::vector<std::int64_t>& values, std::int64_t unit);
-    void read_columns(Lines& lines, const ir::Op& op, const ProductOperand& b, const ProductBlock& block);
-    void read_columns_along_depth(Lines& lines, const ir::Op& op, const ProductOperand& b, const ProductBlock& block);
-    void multiply(Lines& lines, const ir::Op& op, const ProductOperand& a, const ProductOperand& b,
+    void read_columns(Lines& lines, const ir::Op& op, const StagedOperand& b, const ProductBlock& block);
+    void read_columns_along_depth(Lines& lines, const ir::Op& op, const StagedOperand& b, const ProductBlock& block);
+    void multiply(Lines& lines, const ir::Op& op, const StagedOperand& a, const StagedOperand& b,
                   const ProductBlock& block);
 
     // lower_scan.cpp, lower_sort.cpp

@@ -67,6 +67,7 @@ public:
     const std::string& description() const override { return inner_->description(); }
     std::int64_t units() const override { return inner_->units(); }
     const std::vector<std::string>& schedule_names() const override { return inner_->schedule_names(); }
+    bool uses_facts() const override { return inner_->uses_facts(); }
     std::string fingerprint() const override { return inner_->fingerprint(); }
     runtime::Artifact compile(const ir::Kernel& kernel, const support::SourceMap&) const override {
         return compile_(kernel);
