@@ -1,9 +1,10 @@
 // Instructions of RDNA3 and RDNA4 by themselves, with values from their ISA documents or worked out by hand from their
 // definitions. What they share with CDNA but for the name is in instruction_test.cpp.
 
-#include <doctest/doctest.h>
-
+#include "tests/emulated_gpu/hip_tests/assembly.h"
+#include "tests/emulated_gpu/hip_tests/clang.h"
 #include "tests/emulated_gpu/hip_tests/instruction_rows.h"
+#include "tests/emulated_gpu/hip_tests/machine.h"
 
 namespace emulated_gpu::hip {
 namespace {
@@ -291,6 +292,34 @@ TEST_SUITE("emulated_gpu") {
         const std::string clamp = write + "ds_sub_clamp_rtn_u32 v8, v10, v4\nds_load_b32 v9, v10\ns_wait_dscnt 0x0";
         const std::string sub = write + "ds_cond_sub_rtn_u32 v8, v10, v4\nds_load_b32 v9, v10\ns_wait_dscnt 0x0";
         check_rows({{clamp.c_str(), 5, 6, 0, 5}, {sub.c_str(), 5, 6, 0, 5 | 5ull << 32}}, RowKind::Vector, "gfx1201");
+    }
+
+    TEST_CASE("hip: what is not modelled is refused by its name when the code is loaded") {
+        const std::pair<const char*, const char*> refused[] = {
+            {"gfx1201", "v_swmmac_f32_16x16x32_f16 v[0:7], v[8:11], v[12:19], v20"},
+            {"gfx1201", "s_barrier_signal -3"},
+            {"gfx1201", "global_load_tr_b128 v[0:3], v0, s[0:1]"},
+            {"gfx1100", "s_sendmsg_rtn_b32 s0, sendmsg(MSG_RTN_GET_DOORBELL)"},
+            {"gfx1100", "ds_append v0"},
+            {"gfx950", "v_mfma_f32_16x16x128_f8f6f4 v[0:3], v[4:11], v[12:19], v[0:3]"},
+            {"gfx950", "v_cvt_scalef32_pk_f32_fp8 v[0:1], v2, v3"},
+            {"gfx950", "ds_read_b96_tr_b6 v[0:2], v3"},
+        };
+        for (const auto& [processor, text] : refused) {
+            AssemblyKernel kernel;
+            kernel.body = std::string(text) + "\ns_endpgm";
+            const std::vector<uint8_t> object = assemble(assembly_text(kernel, processor), processor);
+            DeviceMemory memory(1 << 26);
+            std::string message;
+            try {
+                load_module(object, memory, processor);
+            } catch (const LoadError& error) {
+                message = error.what();
+            }
+            const std::string name = std::string(text).substr(0, std::string(text).find(' '));
+            CHECK_MESSAGE(message.find(name) != std::string::npos, processor << ": " << text << ": " << message);
+            CHECK(message.find("is not modelled") != std::string::npos);
+        }
     }
 }
 
