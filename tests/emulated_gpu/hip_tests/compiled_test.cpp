@@ -94,8 +94,10 @@ TEST_SUITE("emulated_gpu") {
 
     TEST_CASE("hip: a product of 256 by 256 by 256 by matrix instructions, its time and its counters") {
         constexpr size_t kSize = 256;
-        for (const std::string& processor : kCdnaProcessors) {
-            Machine machine(compile_hip(kMatrixGemm, processor), processor);
+        for (const std::string& processor : kProcessors) {
+            const bool is_rdna = family_of(processor) != Family::Cdna;
+            Machine machine(compile_hip(is_rdna ? kWaveMatrixGemm : kMatrixGemm, processor), processor);
+            const uint32_t items = is_rdna ? 128 : 256;
             std::vector<uint16_t> a;
             std::vector<uint16_t> b;
             for (const float value : random_floats(kSize * kSize, 8)) a.push_back(to_bf16(value));
@@ -104,9 +106,9 @@ TEST_SUITE("emulated_gpu") {
             const int size = kSize;
             const Arguments arguments =
                 Arguments().add(machine.upload(a)).add(machine.upload(b)).add(c).add(size).add(size).add(size);
-            machine.run("gemm", {4, 4, 1}, {256, 1, 1}, arguments);
+            machine.run("gemm", {4, 4, 1}, {items, 1, 1}, arguments);
             const std::clock_t start = std::clock();  // of the processor: the machine may be busy
-            const Counters counters = machine.run("gemm", {4, 4, 1}, {256, 1, 1}, arguments);
+            const Counters counters = machine.run("gemm", {4, 4, 1}, {items, 1, 1}, arguments);
             const double milliseconds = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
             std::printf("%s, 256^3 in bf16: %.1f ms: %s\n", processor.c_str(), milliseconds, counters.json().c_str());
             const std::vector<float> products = machine.download<float>(c, kSize * kSize);

@@ -171,6 +171,63 @@ void gemm(const u16* a, const u16* b, float* c, int m, int n, int k) {
 }
 )";
 
+/// The same on RDNA: four waves of 32 lanes, 32x32 each by v_wmma 16x16x16. On RDNA3 the lanes from 16 on hold copies of A
+/// and B and rows of C alternate between the halves of a wave; on RDNA4 neither.
+inline const std::string kWaveMatrixGemm = kPrelude + R"(
+typedef float f32x8 __attribute__((ext_vector_type(8)));
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+#ifdef __GFX12__
+typedef short operand __attribute__((ext_vector_type(8)));
+#define PRODUCT __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12
+#define FIRST (lane / 16 * 8)
+#define ROW(e) (lane / 16 * 8 + (e))
+#else
+typedef short operand __attribute__((ext_vector_type(16)));
+#define PRODUCT __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32
+#define FIRST 0
+#define ROW(e) (2 * (e) + lane / 16)
+#endif
+extern "C" __global__ __attribute__((amdgpu_flat_work_group_size(128, 128)))
+void gemm(const u16* a, const u16* b, float* c, int m, int n, int k) {
+    __shared__ __attribute__((aligned(16))) u16 tile_a[64 * 40];
+    __shared__ __attribute__((aligned(16))) u16 tile_b[64 * 40];
+    u32 lane = item() % 32, wave = item() / 32;
+    u32 row = __builtin_amdgcn_workgroup_id_y() * 64, column = group() * 64;
+    u32 wave_row = wave / 2 * 32, wave_column = wave % 2 * 32;
+    f32x8 sum[2][2] = {};
+    for (int start = 0; start < k; start += 32) {
+        for (u32 part = item(); part < 256; part += 128) {
+            u32 at = part / 4, by = part % 4 * 8;
+            *(u32x4*)&tile_a[at * 40 + by] = *(const u32x4*)&a[(u64)(row + at) * k + start + by];
+            *(u32x4*)&tile_b[at * 40 + by] = *(const u32x4*)&b[(u64)(column + at) * k + start + by];
+        }
+        barrier();
+        for (int step = 0; step < 32; step += 16) {
+            operand part_a[2], part_b[2];
+            for (int i = 0; i < 2; ++i) {
+                u32 at = (lane % 16 + 16 * i) * 40 + FIRST + step;
+                for (u32 e = 0; e < sizeof(operand) / 2; ++e) {
+                    part_a[i][e] = tile_a[wave_row * 40 + at + e];
+                    part_b[i][e] = tile_b[wave_column * 40 + at + e];
+                }
+            }
+            for (int i = 0; i < 2; ++i) {
+                for (int j = 0; j < 2; ++j) sum[i][j] = PRODUCT(part_a[i], part_b[j], sum[i][j]);
+            }
+        }
+        barrier();
+    }
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 2; ++j) {
+            for (int e = 0; e < 8; ++e) {
+                u32 at_row = row + wave_row + 16 * i + ROW(e);
+                c[(u64)at_row * n + column + wave_column + 16 * j + lane % 16] = sum[i][j][e];
+            }
+        }
+    }
+}
+)";
+
 /// Attention in bf16 with f32 sums, heads of 64: a workgroup of four waves takes 64 queries, 16 of each wave, and goes
 /// through the keys by 32. Scores and outputs by v_mfma 16x16x16; q is scaled by log2(e) / 8 already. n is a multiple of
 /// 64; the y number of the workgroup is the head's.
