@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <set>
 
 #include "autotune/inputs.h"
 #include "autotune/measure.h"
@@ -51,51 +53,42 @@ void thin_out(std::vector<configure::Configuration>& list, std::size_t most) {
     list.resize(most);
 }
 
+/// Leaves those for which `stays` holds, and says how many it took away.
+template <class Stays>
+std::size_t keep_if(Candidates& candidates, const Stays& stays) {
+    std::vector<configure::Configuration> configurations;
+    std::vector<Candidate> list;
+    for (std::size_t i = 0; i < candidates.list.size(); ++i) {
+        if (!stays(candidates.list[i])) continue;
+        configurations.push_back(candidates.space[i]);
+        list.push_back(std::move(candidates.list[i]));
+    }
+    const std::size_t left_out = candidates.space.size() - list.size();
+    candidates.space = configure::Space(std::move(configurations));
+    candidates.list = std::move(list);
+    return left_out;
+}
+
 /// Leaves those of the wanted class.
 void keep_numerics(Candidates& candidates, NumericsWanted wanted, const std::string& kernel) {
     if (wanted == NumericsWanted::Any) return;
     runtime::Numerics only = candidates.list.front().numerics;
     if (wanted == NumericsWanted::Ordered) only = runtime::Numerics::Ordered;
     if (wanted == NumericsWanted::Unordered) only = runtime::Numerics::Unordered;
-    std::vector<configure::Configuration> configurations;
-    std::vector<Candidate> list;
-    for (std::size_t i = 0; i < candidates.list.size(); ++i) {
-        if (candidates.list[i].numerics != only) continue;
-        configurations.push_back(candidates.space[i]);
-        list.push_back(std::move(candidates.list[i]));
-    }
-    if (list.empty()) {
+    candidates.other_numerics =
+        keep_if(candidates, [&](const Candidate& candidate) { return candidate.numerics == only; });
+    if (candidates.list.empty()) {
         throw Error(ErrorKind::user, fmt::format("no configuration of `{}` is of the numerics class `{}`", kernel,
                                                  runtime::numerics_name(only)));
     }
-    const std::size_t left_out = candidates.space.size() - list.size();
-    candidates = {configure::Space(std::move(configurations)), std::move(list), left_out};
 }
 
-/// A configuration, specialised, checked and looked at by the model.
-Candidate judge(const frontend::Program& program, const frontend::Request& request,
-                std::span<const Argument* const> matched, const runtime::DeviceBackend& backend,
-                const configure::CpuMachine& machine) {
-    Candidate candidate;
-    try {
-        const frontend::Specialisation specialisation = runtime::specialise_kernel(program, request);
-        if (configure::sums_in_any_order(specialisation.kernel)) candidate.numerics = runtime::Numerics::Unordered;
-        const std::vector<ir::Argument> arguments = runtime::bind_arguments(specialisation, matched);
-        const auto prepared = ir::prepare_launch(specialisation.kernel, arguments, backend.units());
-        if (const auto* errors = std::get_if<ir::LaunchErrors>(&prepared)) {
-            candidate.exclusion = fmt::format("{}", fmt::join(errors->messages, "; "));
-            return candidate;
-        }
-        const auto& launch = std::get<ir::Launch>(prepared);
-        candidate.exclusion = configure::exclusion(specialisation.kernel, configure::kCpuLimits).value_or("");
-        if (candidate.exclusion.empty()) {
-            candidate.prediction = configure::predict(specialisation.kernel, launch, arguments, machine);
-        }
-    } catch (const Error& error) {
-        if (error.kind() != ErrorKind::user) throw;
-        candidate.exclusion = error.what();
-    }
-    return candidate;
+/// Leaves one configuration, the first, of those that make the same code: not every target uses every key.
+void keep_different(Candidates& candidates) {
+    std::set<std::size_t> seen;
+    candidates.same_code = keep_if(candidates, [&](const Candidate& candidate) {
+        return candidate.code == 0 || seen.insert(candidate.code).second;
+    });
 }
 
 }  // namespace
@@ -114,9 +107,10 @@ std::size_t Candidates::excluded() const {
         list.begin(), list.end(), [](const Candidate& candidate) { return !candidate.exclusion.empty(); }));
 }
 
-configure::CpuMachine machine_of(const runtime::DeviceBackend& backend, bool measure_clock) {
-    if (backend.name() != "cpu") {
-        throw Error(ErrorKind::user, fmt::format("the device `{}` has no cost model", backend.name()));
+Machine machine_of(const runtime::DeviceBackend& backend, bool measure_clock) {
+    // The last of the names is the target's.
+    if (const auto found = codegen::gpu::find_target(backend.schedule_names().back()); found.target != nullptr) {
+        return configure::gpu_machine(*found.target, backend.units());
     }
     configure::CpuMachine machine =
         configure::cpu_machine(codegen::cpu::host_target(), static_cast<int>(backend.units()));
@@ -135,25 +129,82 @@ std::shared_ptr<runtime::KernelState> kernel_of(const std::shared_ptr<const runt
     return std::make_shared<runtime::KernelState>(module, launch.kernel, generics);
 }
 
-Candidates make_candidates(const frontend::Program& program, const frontend::KernelSignature& signature,
-                           frontend::Request request, const runtime::CapturedLaunch& launch,
-                           const runtime::DeviceBackend& backend, const CandidateOptions& options) {
-    const LaunchArguments shapes = LaunchArguments::shapes(launch);
-    const auto matched = runtime::match_arguments(signature, shapes.arguments());
+namespace {
+
+std::int64_t units_of(const Machine& machine) {
+    const auto* gpu = std::get_if<configure::GpuMachine>(&machine);
+    return gpu != nullptr ? gpu->units : std::get<configure::CpuMachine>(machine).threads;
+}
+
+}  // namespace
+
+Judge::Judge(const frontend::Program& program, const frontend::KernelSignature& signature, frontend::Request request,
+             const runtime::CapturedLaunch& launch, Machine machine)
+    : program_(program),
+      request_(std::move(request)),
+      machine_(std::move(machine)),
+      shapes_(LaunchArguments::shapes(launch)),
+      matched_(runtime::match_arguments(signature, shapes_.arguments())) {}
+
+Candidate Judge::operator()(const configure::Configuration& configuration) {
+    request_.tunables = configuration.tunables;
+    request_.schedule = configuration.schedule;
+    Candidate candidate;
+    try {
+        const frontend::Specialisation specialisation = runtime::specialise_kernel(program_, request_);
+        if (configure::sums_in_any_order(specialisation.kernel)) candidate.numerics = runtime::Numerics::Unordered;
+        const std::vector<ir::Argument> arguments = runtime::bind_arguments(specialisation, matched_);
+        const auto prepared = ir::prepare_launch(specialisation.kernel, arguments, units_of(machine_));
+        if (const auto* errors = std::get_if<ir::LaunchErrors>(&prepared)) {
+            candidate.exclusion = fmt::format("{}", fmt::join(errors->messages, "; "));
+        } else {
+            predict(specialisation, std::get<ir::Launch>(prepared), arguments, candidate);
+        }
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::user) throw;
+        candidate.exclusion = error.what();
+    } catch (const support::InternalError& error) {
+        throw Error(ErrorKind::internal, error.what());
+    }
+    return candidate;
+}
+
+void Judge::predict(const frontend::Specialisation& specialisation, const ir::Launch& launch,
+                    std::span<const ir::Argument> arguments, Candidate& candidate) const {
+    const ir::Kernel& kernel = specialisation.kernel;
+    if (const auto* cpu = std::get_if<configure::CpuMachine>(&machine_)) {
+        candidate.exclusion = configure::exclusion(kernel, configure::kCpuLimits).value_or("");
+        if (candidate.exclusion.empty()) candidate.prediction = configure::predict(kernel, launch, arguments, *cpu);
+        return;
+    }
+    const auto& gpu = std::get<configure::GpuMachine>(machine_);
+    const codegen::gpu::Generated generated = codegen::gpu::generate(kernel, gpu.target);
+    for (const codegen::gpu::Refusal& refusal : generated.refusals) {
+        candidate.exclusion += (candidate.exclusion.empty() ? "" : "; ") + refusal.message;
+    }
+    if (candidate.exclusion.empty()) {
+        candidate.code = std::hash<std::string>{}(generated.source.text);
+        candidate.prediction = configure::predict(kernel, launch, arguments, gpu, generated.source.phases);
+    }
+}
+
+configure::Space make_space(const frontend::Program& program, const frontend::Request& request,
+                            const CandidateOptions& options) {
     std::vector<configure::Configuration> list = configurations(program, request, options.wide);
     thin_out(list, options.most);
-    Candidates candidates{configure::Space(std::move(list)), {}, 0};
-    const configure::CpuMachine machine = machine_of(backend, false);
+    return configure::Space(std::move(list));
+}
+
+Candidates make_candidates(const frontend::Program& program, const frontend::KernelSignature& signature,
+                           frontend::Request request, const runtime::CapturedLaunch& launch, const Machine& machine,
+                           const CandidateOptions& options) {
+    Candidates candidates{make_space(program, request, options), {}, 0, 0};
+    Judge judge(program, signature, std::move(request), launch, machine);
     for (const configure::Configuration& configuration : candidates.space.configurations()) {
-        request.tunables = configuration.tunables;
-        request.schedule = configuration.schedule;
-        try {
-            candidates.list.push_back(judge(program, request, matched, backend, machine));
-        } catch (const support::InternalError& error) {
-            throw Error(ErrorKind::internal, error.what());
-        }
+        candidates.list.push_back(judge(configuration));
     }
     keep_numerics(candidates, options.numerics, signature.name);
+    keep_different(candidates);
     if (candidates.excluded() == candidates.space.size()) {
         throw Error(ErrorKind::user, fmt::format("no configuration of `{}` can run; {}: {}", signature.name,
                                                  ir::to_string(candidates.space[0]), candidates.list[0].exclusion));
@@ -166,7 +217,7 @@ Candidates make_candidates(const runtime::KernelState& kernel, const runtime::Ca
     const LaunchArguments shapes = LaunchArguments::shapes(launch);
     const auto matched = runtime::match_arguments(kernel.signature(), shapes.arguments());
     return make_candidates(kernel.module().program(), kernel.signature(), kernel.request(backend, matched), launch,
-                           backend, options);
+                           machine_of(backend, false), options);
 }
 
 namespace {

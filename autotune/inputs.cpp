@@ -105,12 +105,19 @@ LaunchArguments LaunchArguments::shapes(const runtime::CapturedLaunch& launch) {
     return result;
 }
 
-LaunchArguments LaunchArguments::filled(const runtime::CapturedLaunch& launch, std::uint64_t seed) {
+LaunchArguments LaunchArguments::filled(const runtime::CapturedLaunch& launch, std::uint64_t seed,
+                                        const runtime::DeviceBackend& backend) {
     LaunchArguments result(launch);
+    result.backend_ = &backend;
     try {
         for (const runtime::CapturedTensor& tensor : result.launch_->tensors) {
-            std::vector<char> bytes = random_bytes(tensor, seed++);
-            result.memory_.push_back({tensor.name, bytes, bytes});
+            Memory memory{tensor.name, {}, random_bytes(tensor, seed++), nullptr};
+            if (backend.has_own_memory()) {
+                memory.on_device = backend.allocate(memory.pristine.size());
+            } else {
+                memory.bytes.resize(memory.pristine.size());
+            }
+            result.memory_.push_back(std::move(memory));
         }
     } catch (const std::bad_alloc&) {
         throw Error(ErrorKind::user,
@@ -118,19 +125,30 @@ LaunchArguments LaunchArguments::filled(const runtime::CapturedLaunch& launch, s
     }
     for (std::size_t i = 0; i < result.memory_.size(); ++i) {
         const runtime::CapturedTensor& tensor = result.launch_->tensors[i];
-        result.arguments_.push_back(arg(tensor.name, view_of(tensor, result.memory_[i].bytes.data())));
+        Memory& memory = result.memory_[i];
+        char* first = memory.on_device ? static_cast<char*>(memory.on_device.get()) : memory.bytes.data();
+        result.arguments_.push_back(arg(tensor.name, view_of(tensor, first)));
     }
+    result.restore();
     return result;
 }
 
+void LaunchArguments::restore(Memory& memory) {
+    if (memory.on_device) {
+        backend_->copy_to_device(memory.on_device.get(), memory.pristine.data(), memory.pristine.size(),
+                                 *backend_->default_stream());
+    } else {
+        std::memcpy(memory.bytes.data(), memory.pristine.data(), memory.bytes.size());
+    }
+}
+
 void LaunchArguments::restore() {
-    for (Memory& memory : memory_) std::memcpy(memory.bytes.data(), memory.pristine.data(), memory.bytes.size());
+    for (Memory& memory : memory_) restore(memory);
 }
 
 void LaunchArguments::restore(const std::string& parameter) {
     for (Memory& memory : memory_) {
-        if (memory.parameter == parameter)
-            std::memcpy(memory.bytes.data(), memory.pristine.data(), memory.bytes.size());
+        if (memory.parameter == parameter) restore(memory);
     }
 }
 

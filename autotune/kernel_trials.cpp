@@ -41,7 +41,7 @@ public:
         : job_(job),
           device_(Device::open(job.launch.device)),
           module_(module_of(job)),
-          inputs_(LaunchArguments::filled(job.launch, job.seed)) {
+          inputs_(LaunchArguments::filled(job.launch, job.seed, backend())) {
         for (const frontend::ParameterSignature& parameter : module_->find(job.launch.kernel).parameters) {
             if (parameter.is_tensor && parameter.access == ir::Access::InOut) updated_.push_back(parameter.name);
         }
@@ -56,8 +56,8 @@ public:
             compile(request, result);
             if (request.action == TrialAction::Compile) return result;
             if (request.action == TrialAction::Confirm && !second_) {
-                second_ =
-                    std::make_unique<LaunchArguments>(LaunchArguments::filled(job_.launch, job_.seed + kSecondInput));
+                second_ = std::make_unique<LaunchArguments>(
+                    LaunchArguments::filled(job_.launch, job_.seed + kSecondInput, backend()));
             }
             LaunchArguments& inputs = request.action == TrialAction::Confirm ? *second_ : inputs_;
             inputs.restore();
@@ -101,8 +101,23 @@ private:
         const std::function<void()> restore = [&] {
             for (const std::string& parameter : updated_) inputs.restore(parameter);
         };
+        const auto restore_or_not = updated_.empty() ? nullptr : restore;
+        if (backend().has_own_memory()) {
+            result.timing = measure([&](int repeats) { return queued(prepared, repeats); }, restore_or_not, options);
+            return;
+        }
         result.clock_mhz = measured_clock() / 1e6;
-        result.timing = measure([&] { prepared.bound().run(); }, updated_.empty() ? nullptr : restore, options);
+        result.timing = measure([&] { prepared.bound().run(); }, restore_or_not, options);
+    }
+
+    /// Between two events of the device's own clock.
+    Sample queued(const runtime::PreparedState& prepared, int repeats) const {
+        runtime::DeviceStream& stream = *device_.stream().backend()->default_stream();
+        const auto start = stream.record();
+        for (int i = 0; i < repeats; ++i) prepared.bound().run();
+        const auto end = stream.record();
+        end->synchronise();
+        return {end->seconds_since(*start) / repeats, false};
     }
 
     Job job_;

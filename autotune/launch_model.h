@@ -5,10 +5,12 @@
 
 namespace kiln::autotune {
 
-/// Looks at no more than kMostLookedAt configurations, evenly spread over the space: a launch is waiting.
+/// A launch is waiting: on a CPU no more than kMostLookedAt configurations are looked at, evenly spread over the space.
+/// On a GPU code is generated for each, so that it begins with the default and goes from the best so far along one
+/// dimension after the other, kMostGenerated configurations in all.
 class LaunchModel final : public runtime::ConfigurationModel {
 public:
-    static constexpr std::size_t kMostLookedAt = 64;
+    static constexpr std::size_t kMostLookedAt = 64, kMostGenerated = 32;
 
     std::optional<ir::Configuration> choose(const frontend::Program& program, const frontend::Request& request,
                                             const runtime::TuningProblem& problem,

@@ -37,11 +37,6 @@ void empty_caches() {
     for (std::size_t at = 0; at < memory.size(); at += 64) ++memory[at];
 }
 
-struct Sample {
-    double seconds = 0;
-    bool waited = false;
-};
-
 /// How long the threads of this process have been runnable without a processor, all together: the second number of
 /// schedstat (Documentation/scheduler/sched-stats.rst of Linux). 0 where the kernel does not count it.
 double seconds_without_processor() {
@@ -92,10 +87,14 @@ Timing summarise(std::vector<double> samples) {
 }
 
 Timing measure(const std::function<void()>& run, const std::function<void()>& restore, const MeasureOptions& options) {
+    return measure([&](int repeats) { return take_sample(run, repeats); }, restore, options);
+}
+
+Timing measure(const TakeSample& take, const std::function<void()>& restore, const MeasureOptions& options) {
     double first = std::numeric_limits<double>::infinity();
     for (int i = 0; i <= options.warm_up; ++i) {
         if (restore) restore();
-        const Sample sample = take_sample(run, 1);
+        const Sample sample = take(1);
         first = std::min(first, sample.seconds);
         // One long run may be the machine's fault; two undisturbed ones, or all of them, are the kernel's.
         const bool is_hopeless = options.give_up_above > 0 && first > options.give_up_above;
@@ -109,7 +108,7 @@ Timing measure(const std::function<void()>& run, const std::function<void()>& re
     while (static_cast<int>(samples.size()) < options.most) {
         if (restore) restore();
         if (options.cold) empty_caches();
-        samples.push_back(take_sample(run, repeats));
+        samples.push_back(take(repeats));
         if (static_cast<int>(samples.size()) < options.fewest) continue;
         const std::vector<double> good = undisturbed(samples);
         if (static_cast<int>(good.size()) >= options.fewest) {

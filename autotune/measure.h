@@ -16,6 +16,14 @@ struct MeasureOptions {
     double give_up_above = 0;    ///< where the first runs take longer, they are the only ones; 0: none do
 };
 
+/// The mean time of some runs.
+struct Sample {
+    double seconds = 0;
+    bool waited = false;  ///< something else disturbed it
+};
+/// Makes so many runs, one after the other.
+using TakeSample = std::function<Sample(int repeats)>;
+
 struct Timing {
     double seconds = 0;         ///< median of the samples
     double spread_seconds = 0;  ///< half width of the median's 95% confidence interval
@@ -23,9 +31,12 @@ struct Timing {
     bool contended = false;     ///< so many samples had to wait for a processor that the rest were too few
 };
 
-/// Times `run`. `restore` is called before each run, outside of the measured time; it may be null. A sample in which
-/// this thread used clearly less processor time than wall time, or any thread of the process was waiting for a
-/// processor, is set aside if enough others remain.
+/// `restore` is called before each run, outside of the measured time; it may be null. Samples that waited are set aside
+/// if enough others remain.
+Timing measure(const TakeSample& take, const std::function<void()>& restore, const MeasureOptions& options);
+
+/// Times `run` on this machine's processors. A sample has waited if this thread used clearly less processor time than
+/// wall time, or any thread of the process was waiting for a processor.
 Timing measure(const std::function<void()>& run, const std::function<void()>& restore, const MeasureOptions& options);
 
 /// The median of `samples` and its confidence interval by order statistics: no assumption on how they are distributed.

@@ -4,16 +4,22 @@
 // (five seeds each) and random searches of as many run on fresh measurements. What they chose is at last measured once
 // more beside the best that was found at all, turn by turn in one loop, and a share is the median ratio of such turns:
 // clock and neighbours change from one second to the next. Times are those that the thread spent on a processor, with
-// KILN_THREADS=1 unless it says otherwise. A space no larger than the number of trials is searched whole, so that its
-// share says nothing of the search: the means are given with and without those.
+// KILN_THREADS=1 unless it says otherwise. With `--device cuda:0` or `hip:0` and an emulated device
+// (docs/emulated_gpu.md) the same is done for a few small problems with cycles in place of times: what the device
+// counted of each configuration's launch, at the rates of a real one (bench/counted_cycles.h). A space no larger than
+// the number of trials is searched whole, so that its share says nothing of the search: the means are given with and
+// without those.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
@@ -25,6 +31,7 @@
 #include "autotune/launch_model.h"
 #include "autotune/statistics.h"
 #include "autotune/tune.h"
+#include "bench/counted_cycles.h"
 #include "kiln/error.hpp"
 #include "tools/problems.h"
 
@@ -67,6 +74,18 @@ const std::vector<Problem> kProblems = {
     {"kiln/swiglu_sampling.kiln", "swiglu", {"T=f32"}, "M=256,N=256,K=256"},
 };
 
+/// For emulated devices, which take a thousand times as long. Tunables that are given keep spaces small: every
+/// configuration is compiled.
+const std::vector<Problem> kSmallProblems = {
+    {"kiln/gemm.kiln", "gemm", {"T=f32", "BK=32", "stages=2"}, "M=256,N=256,K=64"},
+    {"kiln/gemm.kiln", "gemm", {"T=bf16", "stages=2"}, "M=128,N=128,K=128"},
+    {"kiln/gemm.kiln", "gemm_batched", {"T=f32"}, "Z=6,M=96,N=96,K=64"},
+    {"kiln/attention.kiln", "attention", {"T=f32", "D=64", "stages=2"}, "B=1,H=2,HK=2,M=128,N=128"},
+    {"kiln/attention.kiln", "attention", {"T=bf16", "D=64", "stages=2", "causal=true"}, "B=1,H=2,HK=2,M=128,N=128"},
+    {"kiln/softmax.kiln", "softmax_long", {"T=f32"}, "M=32,N=5000"},
+    {"kiln/movement.kiln", "transpose_copy", {"T=f32"}, "M=256,N=256"},
+};
+
 constexpr std::size_t kBudgets[] = {16, 64};
 constexpr double kAims[] = {0.95, 0.98, 0.995};
 constexpr std::uint64_t kSeeds = 5;
@@ -99,7 +118,8 @@ class Field {
 public:
     Field(const std::shared_ptr<const runtime::ModuleState>& module, const runtime::CapturedLaunch& launch,
           const autotune::Candidates& candidates)
-        : arguments_(autotune::LaunchArguments::filled(launch, 1)), device_(Device::open("cpu")) {
+        : device_(Device::open(launch.device)),
+          arguments_(autotune::LaunchArguments::filled(launch, 1, *device_.stream().backend())) {
         for (std::size_t i = 0; i < candidates.space.size(); ++i) {
             runtime::CapturedLaunch one = launch;
             one.tunables = candidates.space[i].spelled();
@@ -109,14 +129,34 @@ public:
                                      : nullptr);
         }
     }
+    virtual ~Field() = default;
 
     bool runs(std::size_t configuration) const { return prepared_[configuration] != nullptr; }
     /// The median of so many samples, after a run that warms the caches up.
-    double measure(std::size_t configuration, std::size_t samples) const {
+    virtual double measure(std::size_t configuration, std::size_t samples) const = 0;
+    /// The same with as many as it takes to know the median to 1%, as the tuner does it.
+    virtual double measure_well(std::size_t configuration) const = 0;
+
+protected:
+    const Device& device() const { return device_; }
+    const runtime::PreparedState& prepared(std::size_t configuration) const { return *prepared_[configuration]; }
+
+private:
+    Device device_;
+    autotune::LaunchArguments arguments_;
+    std::vector<std::shared_ptr<runtime::KernelState>> kernels_;
+    std::vector<std::shared_ptr<runtime::PreparedState>> prepared_;
+};
+
+/// On the CPU: times.
+class TimedField final : public Field {
+public:
+    using Field::Field;
+
+    double measure(std::size_t configuration, std::size_t samples) const override {
         return sample(configuration, [&](const std::vector<double>& times) { return times.size() >= samples; });
     }
-    /// The same with as many as it takes to know the median to 1%, as the tuner does it.
-    double measure_well(std::size_t configuration) const {
+    double measure_well(std::size_t configuration) const override {
         double total = 0;
         return sample(configuration, [&](const std::vector<double>& times) {
             total += times.back();
@@ -129,7 +169,7 @@ public:
 private:
     template <class Enough>
     double sample(std::size_t configuration, const Enough& enough) const {
-        runtime::BoundLaunch& launch = prepared_[configuration]->bound();
+        runtime::BoundLaunch& launch = prepared(configuration).bound();
         double start = processor_seconds();
         launch.run();
         const int repeats = static_cast<int>(std::ceil(100e-6 / std::max(processor_seconds() - start, 1e-7)));
@@ -141,12 +181,52 @@ private:
         } while (!enough(times));
         return median(std::move(times));
     }
-
-    autotune::LaunchArguments arguments_;
-    Device device_;
-    std::vector<std::shared_ptr<runtime::KernelState>> kernels_;
-    std::vector<std::shared_ptr<runtime::PreparedState>> prepared_;
 };
+
+/// On an emulated device: modelled cycles from its counters, as seconds at the clock of a real one.
+class CountedField final : public Field {
+public:
+    CountedField(const std::shared_ptr<const runtime::ModuleState>& module, const runtime::CapturedLaunch& launch,
+                 const autotune::Candidates& candidates)
+        : Field(module, launch, candidates) {
+        for (std::size_t i = 0; i < candidates.space.size(); ++i) seconds_.push_back(runs(i) ? count(i) : 0);
+    }
+    double measure(std::size_t configuration, std::size_t) const override { return seconds_[configuration]; }
+    double measure_well(std::size_t configuration) const override { return seconds_[configuration]; }
+
+private:
+    double count(std::size_t configuration) const {
+        const std::string report = std::getenv("EMULATED_GPU_REPORT");
+        std::ofstream(report, std::ios::trunc).flush();
+        prepared(configuration).bound().run();
+        device().stream().synchronise();
+        const auto machine =
+            std::get<codegen::configure::GpuMachine>(autotune::machine_of(*device().stream().backend(), false));
+        const ir::Kernel& kernel = prepared(configuration).compiled().specialisation.kernel;
+        const auto generated = codegen::gpu::generate(kernel, machine.target);
+        double cycles = 0;
+        std::size_t phase = 0;
+        std::ifstream lines(report);
+        for (std::string line; std::getline(lines, line) && phase < generated.source.phases.size(); ++phase) {
+            cycles += bench::counted_cycles(Json::parse(line), generated.source.phases[phase], machine);
+        }
+        if (phase == 0) {
+            throw Error(ErrorKind::user,
+                        fmt::format("`{}` counts nothing: on devices but the CPU this program needs an "
+                                    "emulated one (docs/emulated_gpu.md)",
+                                    device().name()));
+        }
+        return cycles / machine.cycles_per_second;
+    }
+
+    std::vector<double> seconds_;
+};
+
+std::unique_ptr<Field> make_field(const std::shared_ptr<const runtime::ModuleState>& module,
+                                  const runtime::CapturedLaunch& launch, const autotune::Candidates& candidates) {
+    if (launch.device == "cpu") return std::make_unique<TimedField>(module, launch, candidates);
+    return std::make_unique<CountedField>(module, launch, candidates);
+}
 
 /// Seconds of every configuration: infinity where it cannot run. Rounds are made comparable by their means.
 std::vector<double> exhaustive_table(const Field& field, std::size_t size) {
@@ -258,12 +338,18 @@ struct Outcome {
 std::size_t model_choice(const autotune::Candidates& candidates, const runtime::ModuleState& module,
                          const runtime::KernelState& kernel, const runtime::CapturedLaunch& launch,
                          const runtime::TuningProblem& problem) {
-    const auto backend = Device::open("cpu").stream().backend();
+    const auto backend = Device::open(launch.device).stream().backend();
     const autotune::LaunchArguments shapes = autotune::LaunchArguments::shapes(launch);
     const auto matched = runtime::match_arguments(kernel.signature(), shapes.arguments());
     const auto chosen =
         autotune::LaunchModel().choose(module.program(), kernel.request(*backend, matched), problem, *backend);
-    return chosen ? candidates.space.find(*chosen).value() : 0;
+    if (!chosen) return 0;
+    if (const auto place = candidates.space.find(*chosen)) return *place;
+    // Left out of the space, since another that differs in the schedule makes the same code.
+    const auto& all = candidates.space.configurations();
+    const auto same =
+        std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.tunables == chosen->tunables; });
+    return static_cast<std::size_t>(same - all.begin());
 }
 
 Outcome run(const runtime::CapturedLaunch& launch, const autotune::Task& task,
@@ -272,7 +358,8 @@ Outcome run(const runtime::CapturedLaunch& launch, const autotune::Task& task,
     const autotune::Candidates& candidates = task.candidates;
     const std::size_t size = candidates.space.size();
     if (size > kLargestSpace) throw Error(ErrorKind::user, fmt::format("{} configurations are too many", size));
-    const Field field(module, launch, candidates);
+    const std::unique_ptr<Field> made = make_field(module, launch, candidates);
+    const Field& field = *made;
     Outcome outcome;
     outcome.name = tools::title(launch);
     outcome.candidates = &candidates;
@@ -401,17 +488,19 @@ std::string machine_name() {
 
 struct BenchOptions {
     bool json = false;
+    std::string device = "cpu";
     std::string only;  ///< problems whose kernel's name has this in it
 };
 
 Json bench(const BenchOptions& options) {
     Json problems = Json::array();
-    for (const Problem& problem : kProblems) {
+    for (const Problem& problem : options.device == "cpu" ? kProblems : kSmallProblems) {
         if (std::string(problem.kernel).find(options.only) == std::string::npos) continue;
         tools::KernelOptions asked;
         asked.file = problem.file;
         asked.kernel = problem.kernel;
         asked.definitions = problem.definitions;
+        asked.device = options.device;
         const runtime::CapturedLaunch launch = tools::launches_of(asked, {problem.sizes}).front();
         const auto module = tools::load_module(problem.file);
         const autotune::Task task = autotune::make_task(module, launch, {});
@@ -421,15 +510,24 @@ Json bench(const BenchOptions& options) {
     return problems;
 }
 
+const char* objective(const BenchOptions& options) {
+    return options.device == "cpu" ? "processor time of one thread"
+                                   : "cycles modelled from what an emulated device counted: no times";
+}
+
 int run_all(const BenchOptions& options) {
-    if (!options.json) print_header();
+    if (!options.json) {
+        fmt::print("objective: {}\n", objective(options));
+        print_header();
+    }
     const Json problems = bench(options);
     const Json all = summary_of(problems, 0), large = summary_of(problems, kBudgets[0]),
                larger = summary_of(problems, kBudgets[1]);
     if (options.json) {
         const Json json = {{"machine", machine_name()},
-                           {"device", Device::open("cpu").description()},
-                           {"units", Device::open("cpu").units()},
+                           {"device", Device::open(options.device).description()},
+                           {"units", Device::open(options.device).units()},
+                           {"objective", objective(options)},
                            {"aims", {{"trials_0", kAims[0]}, {"trials_16", kAims[1]}, {"trials_64", kAims[2]}}},
                            {"all", all},
                            {"spaces_over_16", large},
@@ -455,14 +553,20 @@ int main(int argc, char** argv) {
         const std::string word = argv[i];
         if (word == "--json") {
             options.json = true;
+        } else if (word == "--device" && i + 1 < argc) {
+            options.device = argv[++i];
         } else {
             options.only = word;
         }
     }
+    const std::string report = fmt::format("/tmp/kiln-bench-tuner-{}.jsonl", ::getpid());
+    if (options.device != "cpu") ::setenv("EMULATED_GPU_REPORT", report.c_str(), 1);
+    int code = 1;
     try {
-        return run_all(options);
+        code = run_all(options);
     } catch (const Error& error) {
         fmt::print(stderr, "{}\n", error.what());
-        return 1;
     }
+    ::unlink(report.c_str());
+    return code;
 }

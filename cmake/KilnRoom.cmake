@@ -4,7 +4,8 @@
 add_library(kiln_options INTERFACE)
 target_include_directories(kiln_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 # GCC 12 warns of overlapping copies in its own std::string (GCC bug 105329).
-target_compile_options(kiln_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers -Wno-restrict)
+target_compile_options(kiln_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers
+                                              $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(KILN_WARNINGS_AS_ERRORS)
   target_compile_options(kiln_options INTERFACE -Werror)
 endif()

@@ -17,6 +17,7 @@ constexpr std::string_view kPlusHint = "there is no prefix `+` and no `++`";
 constexpr std::string_view kNumberHint = "a number has a digit on both sides of the point";
 constexpr std::string_view kTupleHint = "several targets take the parts of a tuple: `a, b = f(x)`";
 constexpr std::string_view kFunctionTypeHint = "a function type takes and gives values only";
+constexpr std::string_view kCommentHint = "a comment begins with `//`";
 constexpr std::string_view kTypedHint = "a name is followed by its type, as in `x: f32`";
 
 /// An empty `expected` or `found` fits everything; the first row that fits gives the hint.
@@ -29,6 +30,7 @@ struct HintRow {
 constexpr HintRow kHints[] = {
     {"an operand", "+", kPlusHint},
     {"an expression", "+", kPlusHint},
+    {"an expression", "if", "write `select(condition, a, b)`"},
     {"an operand", "*", "there is no `**`: write `pow(a, b)`"},
     {"an operand", ".", kNumberHint},
     {"an expression", ".", kNumberHint},
@@ -60,12 +62,15 @@ constexpr HintRow kHints[] = {
     {"a statement or `}`", "kernel", "kernels stand outside all blocks"},
     {"a clause or `grid`", "{", "the body of a kernel belongs to a grid: `grid i in 0 .. N { }`"},
     {"a clause or `grid`", "->", "a kernel returns nothing: it writes to its `out` tensors"},
+    {"a declaration", "/", kCommentHint},
+    {"a statement or `}`", "/", kCommentHint},
+    {"`const` or a name", ")", "no comma stands before `)`"},
     {"a declaration", "def", "a function begins with `fn`"},
     {"a declaration", "let", "outside all blocks a value is a `const`"},
     {"", "and", "write `&&`"},
     {"", "or", "write `||`"},
     {"", "?", "write `select(condition, a, b)`"},
-    {"", "#", "a comment begins with `//`"},
+    {"", "#", kCommentHint},
     {"", "'", "a string stands in `\"`"},
 };
 
@@ -123,9 +128,9 @@ void report_unexpected(ParseState& state, std::string_view expected, Cursor wher
         return;
     }
     auto& diagnostic = state.report(kUnexpectedToken, span, expected, describe(found));
-    if (expected == "a name" && found.kind == LexemeKind::Word) {
-        const std::string_view why = is_reserved_for_future(found.text) ? "reserved for the future" : "reserved";
-        diagnostic.help(fmt::format("`{}` is {}", found.text, why));
+    const bool is_future = found.kind == LexemeKind::Word && is_reserved_for_future(found.text);
+    if (is_future || (expected == "a name" && found.kind == LexemeKind::Word)) {
+        diagnostic.help(fmt::format("`{}` is {}", found.text, is_future ? "reserved for the future" : "reserved"));
     } else {
         diagnostic.help(std::string(hint_for(expected, found.text)));
     }

@@ -142,7 +142,8 @@ std::optional<dsl::NodeId> Lowerer::option(const Call& call, std::string_view na
 
 bool Lowerer::refuse_lifted(std::string_view what, support::Span at) {
     if (lift_ == nullptr) return false;
-    unsupported(fmt::format("{} in a function of scalars that is called with tiles", what), at);
+    error(diagnostics::kNotLifted, at, what)
+        .help("each element is a call of its own: pass it scalars, or write a function that takes the tiles");
     return true;
 }
 
@@ -181,7 +182,7 @@ std::optional<ir::Shape> Lowerer::sizes_argument(const Call& call, std::size_t f
 std::optional<std::uint32_t> Lowerer::axis_option(const Call& call, std::size_t rank) {
     const std::optional<dsl::NodeId> given = option(call, "axis");
     if (!given) {
-        error(diagnostics::kArgumentCount, call.span, fmt::format("`{}`", call.name), "an `axis = k`", 0);
+        error(diagnostics::kArgumentCount, call.span, fmt::format("`{}`", call.name), "an `axis = k`", "none");
         return std::nullopt;
     }
     const std::optional<std::int64_t> axis = constant_int(*given, "`axis`");

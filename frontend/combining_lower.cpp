@@ -294,7 +294,8 @@ Value Lowerer::topk_builtin(const Call& call) {
     ir::Shape lengths = builder_.kernel().type(*tile).shape;
     const auto axis = static_cast<std::uint32_t>(lengths.rank() - 1);
     if (*count < 1 || *count > lengths[axis]) {
-        error(diagnostics::kTileRange, span(call.arguments[1]), 0, *count, lengths[axis]);
+        error(diagnostics::kOperandClass, span(call.arguments[1]), "`topk`",
+              fmt::format("1 to {} elements here", lengths[axis]), *count);
         return {};
     }
     ir::Shape starts = lengths;
@@ -370,7 +371,7 @@ Value Lowerer::dot_scaled_builtin(const Call& call) {
     }
     const std::optional<dsl::NodeId> given = option(call, "block");
     if (!given) {
-        error(diagnostics::kArgumentCount, call.span, "`dot_scaled`", "a `block = n`", 0);
+        error(diagnostics::kArgumentCount, call.span, "`dot_scaled`", "a `block = n`", "none");
         return {};
     }
     const std::optional<std::int64_t> block = constant_int(*given, "`block`");

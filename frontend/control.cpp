@@ -518,8 +518,7 @@ void Lowerer::static_assert_statement(dsl::NodeId id) {
     const dsl::NodeId condition_node = child(id, 0);
     const std::optional<bool> holds = constant_bool(child(condition_node, 0), "the condition of `static assert`");
     if (!holds || *holds || checking_) return;
-    error(diagnostics::kStaticAssert, span(child(condition_node, 0)),
-          formatted(message_of(condition_node, "static assert")));
+    error(diagnostics::kStaticAssert, span(child(condition_node, 0)), formatted(message_of(condition_node, "")));
 }
 
 }  // namespace kiln::frontend

@@ -67,7 +67,9 @@ struct Lowerer::IndexList {
 Value Lowerer::index(const Value& indexed, dsl::NodeId list, support::Span whole) {
     if (indexed.is_runtime() && lift_ == nullptr && type(indexed).is_tile()) return index_tile(indexed, list, whole);
     if (indexed.kind != ValueKind::Tensor) {
-        error(diagnostics::kNotIndexable, whole, type_text(indexed));
+        support::Diagnostic& diagnostic = error(diagnostics::kNotIndexable, whole, type_text(indexed));
+        if (indexed.kind == ValueKind::Tuple)
+            diagnostic.help("a name for each part takes a tuple apart: `let a, b = ...`");
         return {};
     }
     IndexList entries;

@@ -233,7 +233,7 @@ Lowerer::Message Lowerer::message_of(dsl::NodeId condition_node, std::string_vie
     const std::span<const dsl::NodeId> parts = children(condition_node);
     Message message;
     if (parts.size() < 2 || parts[1] == dsl::kNoNode) {
-        message.text = fmt::format("`{} {}` does not hold", what, text(parts[0]));
+        message.text = fmt::format("`{}{}{}` does not hold", what, what.empty() ? "" : " ", text(parts[0]));
         return message;
     }
     message.text = dsl::unescape(node(parts[1]).text);

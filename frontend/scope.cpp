@@ -95,8 +95,8 @@ Value Lowerer::binding_value(const Binding& binding, support::Span span) {
     }
     // In a lifted body a tile stands for scalars, one an element; a tile from outside would be taken for such.
     if (lift_ != nullptr && binding.lift != lift_->id && contains_tile(binding.value, builder_.kernel())) {
-        return unsupported(
-            fmt::format("the tile `{}` in a function of scalars that is called with tiles", binding.name), span);
+        refuse_lifted(fmt::format("the tile `{}`", binding.name), span);
+        return {};
     }
     return binding.value;
 }
@@ -151,6 +151,7 @@ void Lowerer::add_call_notes(support::Diagnostic& diagnostic) const {
     int shown = 0;
     for (const Frame* frame = frame_; frame != nullptr && frame->caller != nullptr && shown < kShown;
          frame = frame->caller, ++shown) {
+        if (frame->caller->name == frame->name) return;  // nobody calls it: check_function does
         diagnostic.note(frame->call, fmt::format("in this call of `{}`", frame->name));
     }
 }

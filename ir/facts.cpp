@@ -225,9 +225,7 @@ private:
     Facts::Index& index(ValueId value) { return indices_[value.index]; }
     const Shape& shape(ValueId value) const { return kernel_.type(value).shape; }
 
-    Fact extent_fact() const {
-        return {0, kernel_.fits_32_bits ? std::numeric_limits<std::int32_t>::max() : kLargestExtent, 1};
-    }
+    Fact extent_fact() const { return {0, kernel_.fits_32_bits ? kLargestNarrowExtent : kLargestExtent, 1}; }
 
     /// extent = size * scale + offset, with size >= 0.
     Fact size_fact(const SizeBinding& size) const {
@@ -599,6 +597,19 @@ Contiguity Facts::contiguity(ValueId value) const {
     if (value.index >= indices_.size()) return {};
     const Index& index = indices_[value.index];
     return {index.pattern == Pattern::Counting, index.axis};
+}
+
+bool Facts::fits_32_bits(const Kernel& kernel, const Op& op) const {
+    // These look at all 64 bits, or at the width.
+    if (op.kind == OpKind::Popcount || op.kind == OpKind::Clz || op.kind == OpKind::Bitcast) return false;
+    const auto fits = [&](ValueId value) {
+        return kernel.type(value).element != ScalarType::I64 || (*this)[value].fits_32_bits();
+    };
+    if (!std::all_of(op.operands.begin(), op.operands.end(), fits)) return false;
+    if (!std::all_of(op.results.begin(), op.results.end(), fits)) return false;
+    if (op.kind != OpKind::Shl && op.kind != OpKind::Shr) return true;
+    const Fact& count = (*this)[op.operands[1]];  // counts are taken modulo the width
+    return count.lo >= 0 && count.hi < 32;
 }
 
 bool Facts::is_uniform(ValueId value) const {

@@ -34,6 +34,8 @@ public:
         static const Fact kUnknown;
         return value.index < facts_.size() ? facts_[value.index] : kUnknown;
     }
+    /// Whether an op gives the same values when its `int` operands and results are kept in 32 bits.
+    bool fits_32_bits(const Kernel& kernel, const Op& op) const;
     /// Whether an integer tile counts up by one along exactly one axis.
     Contiguity contiguity(ValueId value) const;
     /// Whether all elements of the value are equal; true for scalars.

@@ -471,7 +471,9 @@ void Interpreter::run_constant(const Step& step) {
 }
 
 void Interpreter::run_iota(const Step& step) {
-    for (std::size_t i = 0; i < step.count; ++i) std::memcpy(step.result + 8 * i, &i, 8);
+    // The low bytes come first.
+    const std::size_t bytes = tile_element_bytes(kernel_.type(step.op->result()).element);
+    for (std::size_t i = 0; i < step.count; ++i) std::memcpy(step.result + bytes * i, &i, bytes);
 }
 
 void Interpreter::run_broadcast(const Step& step) {

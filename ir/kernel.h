@@ -228,8 +228,9 @@ struct Kernel {
     BlockId host;
     std::vector<Phase> phases;
     Freedoms freedoms;
-    Schedule schedule;          ///< hints to the code generator of one target: they change speed alone
-    bool fits_32_bits = false;  ///< all extents, strides and byte offsets of the arguments are proven below 2^31
+    Schedule schedule;  ///< hints to the code generator of one target: they change speed alone
+    /// Of the arguments, all strides and byte offsets are proven below 2^31, and no extent above 2^29.
+    bool fits_32_bits = false;
 
     std::vector<Value> values;
     std::vector<Op> ops;

@@ -9,4 +9,8 @@ namespace kiln::ir {
 /// it can be added and multiplied by small numbers without wrapping.
 inline constexpr std::int64_t kLargestExtent = std::int64_t{1} << 56;
 
+/// The same where a specialisation proves that 32 bits are enough: three indices or sizes can be added, as in
+/// `row + N - M`, without leaving them.
+inline constexpr std::int64_t kLargestNarrowExtent = std::int64_t{1} << 29;
+
 }  // namespace kiln::ir

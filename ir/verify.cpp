@@ -353,8 +353,9 @@ private:
     }
     void check_iota(const Op& op) {
         if (!expect_counts(op, 0, 1)) return;
-        expect(result(op).is_tile() && result(op).element == kInt && result(op).shape.rank() == 1,
-               "the result is an int tile of one axis");
+        const bool counts = result(op).element == kInt || result(op).element == ScalarType::I32;
+        expect(result(op).is_tile() && counts && result(op).shape.rank() == 1,
+               "the result is an int tile of one axis, or one narrowed to i32");
     }
     /// One operand, one result, no tensors, the same element type.
     bool check_reshaping(const Op& op) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "ir/limits.h"
 #include "runtime/arguments.h"
 
 namespace kiln::runtime {
@@ -11,8 +12,8 @@ namespace kiln::runtime {
 namespace {
 
 constexpr std::uint32_t kVectorBytes = 16;
-/// Tiles have at most 256 elements along most axes, and vectors at most 16.
-constexpr std::int64_t kDivisors[] = {256, 16, 1};
+/// The longest side of most tiles, the usual one, the longest vector.
+constexpr std::int64_t kDivisors[] = {256, 64, 16, 1};
 
 std::int64_t proven_divisor(std::int64_t size) {
     return *std::find_if(std::begin(kDivisors), std::end(kDivisors),
@@ -42,12 +43,6 @@ void for_tensors(const frontend::KernelSignature& signature, std::span<const Arg
     }
 }
 
-bool all_fit_32_bits(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
-    bool fit = true;
-    for_tensors(signature, matched, [&](const auto&, const Tensor& tensor) { fit = fit && fits_32_bits(tensor); });
-    return fit;
-}
-
 }  // namespace
 
 std::uint32_t proven_alignment(const Tensor& tensor) {
@@ -68,7 +63,7 @@ bool fits_32_bits(const Tensor& tensor) {
     std::int64_t reach = bytes;
     for (std::size_t axis = 0; axis < tensor.sizes.size(); ++axis) {
         const std::int64_t size = tensor.sizes[axis], stride = tensor.strides[axis];
-        if (size > kMost || stride < -kMost / bytes || stride > kMost / bytes) return false;
+        if (size > ir::kLargestNarrowExtent || stride < -kMost / bytes || stride > kMost / bytes) return false;
         if (size == 0) continue;
         // Both factors are below 2^31, so their product is no overflow, and neither is a sum that is compared each
         // time.
@@ -78,6 +73,13 @@ bool fits_32_bits(const Tensor& tensor) {
     return true;
 }
 
+bool all_fit_32_bits(std::span<const Argument* const> matched) {
+    return std::all_of(matched.begin(), matched.end(), [](const Argument* argument) {
+        const Tensor* tensor = argument == nullptr ? nullptr : std::get_if<Tensor>(&argument->value);
+        return tensor == nullptr || fits_32_bits(*tensor);
+    });
+}
+
 void add_facts(frontend::Request& request, const frontend::KernelSignature& signature,
                std::span<const Argument* const> matched) {
     for_tensors(signature, matched, [&](const frontend::ParameterSignature& parameter, const Tensor& tensor) {
@@ -85,11 +87,10 @@ void add_facts(frontend::Request& request, const frontend::KernelSignature& sign
         known.facts.alignment = proven_alignment(tensor);
         known.divisors = proven_divisors(signature, parameter, tensor);
     });
-    request.fits_32_bits = all_fit_32_bits(signature, matched);
 }
 
 std::string fact_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched) {
-    std::string key = all_fit_32_bits(signature, matched) ? "32" : "64";
+    std::string key;
     for_tensors(signature, matched, [&](const frontend::ParameterSignature& parameter, const Tensor& tensor) {
         key += '/' + std::to_string(proven_alignment(tensor));
         for (const std::int64_t divisor : proven_divisors(signature, parameter, tensor))

@@ -1,8 +1,8 @@
-// What a launch proves about its tensors beyond their types: part of the specialisation for devices whose code gains
-// from it. Facts are coarse, so that few variants of a kernel are compiled: of each tensor, whether its address and
-// rows are multiples of 16 bytes (2 variants); of each named size, whether 256 or at least 16 divides it (3); of all
-// together, whether 32 bits hold every offset (2). A program's launches of one kernel differ mostly in one size: 1 to 3
-// in all.
+// What a launch proves about its tensors beyond their types: part of the specialisation, for devices whose code gains
+// from it; 32 bits for every device. Facts are coarse, so that few variants of a kernel are compiled: of each tensor,
+// whether its address and rows are multiples of 16 bytes (2 variants); of each named size, which of 256, 64 and 16
+// divides it (4); of all together, whether 32 bits hold every offset (2). A program's launches of one kernel differ
+// mostly in one size: 1 to 4 in all.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,11 @@ std::string fact_key(const frontend::KernelSignature& signature, std::span<const
 /// vectors: without a unit axis, and of 4-bit elements.
 std::uint32_t proven_alignment(const Tensor& tensor);
 
-/// Whether the extents are below 2^31, and the strides and the offsets of all elements in bytes.
+/// Whether the extents are at most 2^29 (ir/limits.h), and below 2^31 the strides and the offsets of all elements in
+/// bytes.
 bool fits_32_bits(const Tensor& tensor);
+
+/// Whether all tensors do; every device gains from that.
+bool all_fit_32_bits(std::span<const Argument* const> matched);
 
 }  // namespace kiln::runtime

@@ -293,9 +293,8 @@ Checksum launch_key(const frontend::KernelSignature& signature, std::span<const 
         const Tensor& tensor = std::get<Tensor>(matched[i]->value);
         words.push_back(static_cast<std::int64_t>(tensor.dtype) * 16 + unit_axis(tensor) + 1);
         words.insert(words.end(), tensor.sizes.begin(), tensor.sizes.end());
-        if (!with_facts) continue;
-        words.push_back(proven_alignment(tensor));
         all_fit = all_fit && fits_32_bits(tensor);
+        if (with_facts) words.push_back(proven_alignment(tensor));
     }
     words.push_back(all_fit ? 1 : 0);
     return checksum({reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]});

@@ -41,8 +41,8 @@ std::map<std::string, frontend::ParameterRequest> describe_arguments(const front
 /// Text that is equal exactly when describe_arguments gives the same; the key of the in-memory look-up.
 std::string argument_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched);
 
-/// Equal for launches that have the same argument_key() and the same sizes, with_facts also the same fact_key(): what a
-/// configuration is chosen by.
+/// Equal for launches that have the same argument_key(), the same sizes and the same answer of all_fit_32_bits(),
+/// with_facts also the same fact_key(): what a configuration is chosen by.
 Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched,
                     bool with_facts);
 

@@ -166,6 +166,7 @@ frontend::Request KernelState::request(const DeviceBackend& backend, std::span<c
     if (backend.uses_facts()) add_facts(request, *signature_, matched);
     request.targets = backend.schedule_names();
     request.units = backend.units();
+    request.fits_32_bits = all_fit_32_bits(matched);
     return request;
 }
 
@@ -173,7 +174,8 @@ KernelState::Compiled KernelState::find_or_compile(const LaunchPlace& place, Mat
                                                    const ConfigurationChoice& choice, bool& was_cold) {
     const DeviceBackend& backend = place.backend;
     std::string key = backend.name() + "/" + argument_key(*signature_, matched);
-    if (backend.uses_facts()) key += ";" + fact_key(*signature_, matched);
+    key += all_fit_32_bits(matched) ? ";32" : ";64";
+    if (backend.uses_facts()) key += fact_key(*signature_, matched);
     key += ";" + ir::to_string(choice.configuration);
     std::promise<Compiled> promise;
     {

@@ -108,8 +108,17 @@ void for_each_element(const Tensor& tensor, const Visit& visit) {
     }
 }
 
+/// The byte of a 4-bit element, and how far up in it the element stands.
+std::pair<unsigned char*, int> nibble_at(const Tensor& tensor, std::int64_t offset) {
+    return {static_cast<unsigned char*>(tensor.data) + offset / 2, static_cast<int>(offset % 2) * 4};
+}
+
 ir::Scalar element_at(const Tensor& tensor, std::int64_t offset) {
     const ir::ScalarType type = to_scalar_type(tensor.dtype);
+    if (ir::bit_width(type) < 8) {
+        const auto [byte, shift] = nibble_at(tensor, offset);
+        return {type, static_cast<std::uint64_t>(*byte >> shift & 0xf)};
+    }
     ir::Scalar scalar{type, 0};
     const int bytes = ir::byte_width(type);
     std::memcpy(&scalar.bits, static_cast<const char*>(tensor.data) + offset * bytes, static_cast<std::size_t>(bytes));
@@ -118,14 +127,24 @@ ir::Scalar element_at(const Tensor& tensor, std::int64_t offset) {
 }
 
 bool is_poison(const Tensor& tensor, std::int64_t offset) {
-    const int bytes = ir::byte_width(to_scalar_type(tensor.dtype));
+    const ir::ScalarType type = to_scalar_type(tensor.dtype);
+    if (ir::bit_width(type) < 8) {
+        const auto [byte, shift] = nibble_at(tensor, offset);
+        return (*byte >> shift & 0xf) == (kPoison >> shift & 0xf);
+    }
+    const int bytes = ir::byte_width(type);
     const auto* element = static_cast<const unsigned char*>(tensor.data) + offset * bytes;
     return std::all_of(element, element + bytes, [](unsigned char byte) { return byte == kPoison; });
 }
 
 void poison(const Tensor& tensor) {
-    const int bytes = ir::byte_width(to_scalar_type(tensor.dtype));
+    const ir::ScalarType type = to_scalar_type(tensor.dtype);
     for_each_element(tensor, [&](const auto&, std::int64_t offset) {
+        if (ir::bit_width(type) < 8) {
+            *nibble_at(tensor, offset).first = kPoison;  // rows are whole bytes
+            return;
+        }
+        const int bytes = ir::byte_width(type);
         std::memset(static_cast<char*>(tensor.data) + offset * bytes, kPoison, static_cast<std::size_t>(bytes));
     });
 }
@@ -288,20 +307,14 @@ std::vector<std::int64_t> sampled_programs(const std::vector<std::int64_t>& grid
 
 namespace {
 
-/// Refuses what cannot be compared, and fills `out` tensors with the pattern.
+/// Fills `out` tensors with the pattern.
 void poison_outputs(const frontend::KernelSignature& signature, std::span<const Argument* const> matched,
                     const HostArguments& host) {
     for (std::size_t i = 0; i < matched.size(); ++i) {
         const frontend::ParameterSignature& parameter = signature.parameters[i];
         if (matched[i] == nullptr || !parameter.is_tensor || parameter.access == ir::Access::In) continue;
-        const Tensor& tensor = std::get<Tensor>(matched[i]->value);
-        if (ir::bit_width(to_scalar_type(tensor.dtype)) < 8) {
-            throw Error(
-                ErrorKind::user,
-                fmt::format("`{}` has elements of 4 bits, which verification does not read yet", parameter.name));
-        }
         if (parameter.access != ir::Access::Out) continue;
-        poison(tensor);
+        poison(std::get<Tensor>(matched[i]->value));
         host.upload(i);
     }
 }

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "kiln/error.hpp"
 #include "tools/command.h"
@@ -15,7 +17,7 @@ namespace kiln::tools {
 namespace {
 
 struct BenchOptions {
-    std::string name;
+    std::string name, device;
     bool json = false;
 };
 
@@ -41,7 +43,11 @@ int bench(const BenchOptions& options) {
                         options.name, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
     }
     const std::string path = std::string(KILN_BENCH_FOLDER) + "/kiln_bench_" + options.name;
-    ::execl(path.c_str(), path.c_str(), options.json ? "--json" : nullptr, nullptr);
+    std::vector<const char*> words = {path.c_str()};
+    if (options.json) words.push_back("--json");
+    if (!options.device.empty()) words.insert(words.end(), {"--device", options.device.c_str()});
+    words.push_back(nullptr);
+    ::execv(path.c_str(), const_cast<char* const*>(words.data()));
     throw Error(ErrorKind::user, fmt::format("{} cannot be run ({})", path, std::strerror(errno)));
 }
 
@@ -51,6 +57,7 @@ void add_bench(CLI::App& program, Action& action) {
     auto options = std::make_shared<BenchOptions>();
     CLI::App* command = program.add_subcommand("bench", "run a side-by-side comparison (of those built)");
     command->add_option("name", options->name, "gemm, tuner")->required();
+    command->add_option("--device", options->device, "of tuner: an emulated device, whose counters it compares by");
     command->add_flag("--json", options->json, "print JSON");
     command->footer("Example:\n  kiln bench gemm --json");
     command->callback([options, &action] { action = [options] { return bench(*options); }; });

@@ -70,6 +70,7 @@ frontend::Specialisation specialise(const runtime::KernelState& kernel, const Em
     const auto matched = runtime::match_arguments(kernel.signature(), shapes.arguments());
     frontend::Request request = kernel.request(*device.stream().backend(), matched);
     request.targets = target.schedule_names();
+    request.fits_32_bits = request.fits_32_bits && shapes.has_all_sizes();
     if (target.cpu == nullptr) {
         request.units = kUnitsOfAbsentGpu;
         if (shapes.has_all_sizes()) runtime::add_facts(request, kernel.signature(), matched);

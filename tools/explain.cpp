@@ -10,6 +10,7 @@
 #include "codegen/configure/machine.h"
 #include "codegen/cpu/held_reads.h"
 #include "ir/passes/pipeline.h"
+#include "runtime/argument_facts.h"
 #include "tools/diagnostics_json.h"
 #include "tools/problems.h"
 
@@ -22,6 +23,7 @@ namespace configure = codegen::configure;
 
 struct ExplainCommand : KernelOptions {
     std::vector<std::string> problems;
+    std::string target;  ///< in place of a device
     bool wide = false;
 };
 
@@ -33,6 +35,7 @@ struct Explained {
     std::vector<std::size_t> order;  ///< of the configurations: the model's
     std::size_t chosen = 0;
     std::shared_ptr<const runtime::ModuleState> module;
+    frontend::Request request;
     ir::Shortfalls shortfalls;  ///< of the performance contract, in the chosen configuration
 };
 
@@ -43,11 +46,7 @@ bool is_timed(const std::optional<runtime::Measurement>& row) {
 
 /// Where the performance contract does not hold.
 ir::Shortfalls find_shortfalls(const Explained& explained) {
-    const auto kernel = autotune::kernel_of(explained.module, explained.launch);
-    const auto shapes = autotune::LaunchArguments::shapes(explained.launch);
-    const auto matched = runtime::match_arguments(kernel->signature(), shapes.arguments());
-    const Device device = Device::open(explained.launch.device);
-    frontend::Request request = kernel->request(*device.stream().backend(), matched);
+    frontend::Request request = explained.request;
     const ir::Configuration& chosen = explained.task.candidates.space[explained.chosen];
     request.tunables = chosen.tunables;
     request.schedule = chosen.schedule;
@@ -55,36 +54,86 @@ ir::Shortfalls find_shortfalls(const Explained& explained) {
     auto specialisation = frontend::specialise(explained.module->program(), request, diagnostics);
     if (!specialisation) throw Error(ErrorKind::user, diagnostics.render(explained.module->program().sources));
     ir::Shortfalls shortfalls = ir::run_tile_passes(specialisation->kernel);
-    const ir::Shortfalls held = codegen::cpu::held_reads(specialisation->kernel);
-    shortfalls.insert(shortfalls.end(), held.begin(), held.end());
+    if (request.targets.front() == "cpu") {
+        const ir::Shortfalls held = codegen::cpu::held_reads(specialisation->kernel);
+        shortfalls.insert(shortfalls.end(), held.begin(), held.end());
+    }
     return shortfalls;
 }
 
-Explained explain_one(const runtime::CapturedLaunch& launch, bool wide) {
-    const auto module = load_module(launch.file);
-    Explained result{launch, autotune::make_task(module, launch, {.wide = wide}), {}, {}, {}, 0, module, {}};
-    const autotune::Task& task = result.task;
+/// The request of a launch on a target that need not be present.
+frontend::Request target_request(const runtime::KernelState& kernel, std::span<const Argument* const> matched,
+                                 const configure::GpuMachine& machine) {
+    frontend::Request request = kernel.base_request();
+    request.parameters = runtime::describe_arguments(kernel.signature(), matched);
+    runtime::add_facts(request, kernel.signature(), matched);
+    request.targets = machine.target.schedule_names;
+    request.units = machine.units;
+    return request;
+}
+
+/// Of a target without a device nothing can be stored: its task has candidates alone.
+autotune::Task target_task(const Explained& explained, const runtime::KernelState& kernel,
+                           const configure::GpuMachine& machine, bool wide) {
+    autotune::Task task{{},
+                        {},
+                        autotune::make_candidates(explained.module->program(), kernel.signature(), explained.request,
+                                                  explained.launch, machine, {.wide = wide}),
+                        {},
+                        {},
+                        true};
+    for (const auto& configuration : task.candidates.space.configurations()) {
+        task.stored.push_back(runtime::to_configuration(kernel.signature(), configuration, machine.units));
+    }
+    return task;
+}
+
+configure::GpuMachine machine_named(const std::string& target) {
+    const codegen::gpu::FoundTarget found = codegen::gpu::find_target(target);
+    if (found.target == nullptr) throw Error(ErrorKind::user, found.note);
+    return configure::gpu_machine(*found.target);
+}
+
+/// What the store says of the configurations.
+void look_up(Explained& explained) {
+    const autotune::Task& task = explained.task;
     const auto store = runtime::tuning_store();
-    result.rows.resize(task.stored.size());
     for (runtime::Measurement& row : store->measurements(task.problem, task.device)) {
         const auto place = std::find(task.stored.begin(), task.stored.end(), row.configuration);
         if (place != task.stored.end())
-            result.rows[static_cast<std::size_t>(place - task.stored.begin())] = std::move(row);
+            explained.rows[static_cast<std::size_t>(place - task.stored.begin())] = std::move(row);
     }
-    const std::vector<double> predictions = task.candidates.predictions();
+    explained.match = store->find(task.problem, task.device);
+    if (!explained.match) return;
+    const auto place = std::find(task.stored.begin(), task.stored.end(), explained.match->measurement.configuration);
+    if (place == task.stored.end()) {
+        explained.match = nullptr;
+    } else {
+        explained.chosen = static_cast<std::size_t>(place - task.stored.begin());
+    }
+}
+
+Explained explain_one(const runtime::CapturedLaunch& launch, const ExplainCommand& command) {
+    const auto module = load_module(launch.file);
+    Explained result{launch, {{}, {}, {configure::Space({}), {}, 0, 0}, {}, {}, true}, {}, {}, {}, 0, module, {}, {}};
+    const auto kernel = autotune::kernel_of(module, launch);
+    const auto shapes = autotune::LaunchArguments::shapes(launch);
+    const auto matched = runtime::match_arguments(kernel->signature(), shapes.arguments());
+    if (command.target.empty()) {
+        result.request = kernel->request(*Device::open(launch.device).stream().backend(), matched);
+        result.task = autotune::make_task(module, launch, {.wide = command.wide});
+    } else {
+        const configure::GpuMachine machine = machine_named(command.target);
+        result.request = target_request(*kernel, matched, machine);
+        result.task = target_task(result, *kernel, machine, command.wide);
+    }
+    const std::vector<double> predictions = result.task.candidates.predictions();
     for (std::size_t i = 0; i < predictions.size(); ++i) result.order.push_back(i);
     std::stable_sort(result.order.begin(), result.order.end(),
                      [&](std::size_t a, std::size_t b) { return predictions[a] < predictions[b]; });
     result.chosen = result.order.front();
-    result.match = store->find(task.problem, task.device);
-    if (result.match) {
-        const auto place = std::find(task.stored.begin(), task.stored.end(), result.match->measurement.configuration);
-        if (place == task.stored.end()) {
-            result.match = nullptr;
-        } else {
-            result.chosen = static_cast<std::size_t>(place - task.stored.begin());
-        }
-    }
+    result.rows.resize(predictions.size());
+    if (command.target.empty()) look_up(result);
     result.shortfalls = find_shortfalls(result);
     return result;
 }
@@ -163,6 +212,9 @@ void print_configurations(const Explained& explained) {
         if (row && !is_timed(row)) remark += fmt::format("  {}: {}", runtime::verdict_name(row->verdict), row->reason);
         fmt::print("    {:<36} {:>12.4g} {:>12}{}\n", name, candidate.prediction.seconds * 1e3, measured, remark);
     }
+    if (const std::size_t left_out = explained.task.candidates.same_code; left_out > 0) {
+        fmt::print("    {} more make the same code as one of these\n", left_out);
+    }
 }
 
 void print(const Explained& explained) {
@@ -174,6 +226,7 @@ void print(const Explained& explained) {
                is_timed(row) ? fmt::format(", measured {:.4g} ms", row->seconds * 1e3) : "");
     fmt::print("  bound by   {}\n", prediction.terms.front().name);
     print_terms(prediction);
+    for (const std::string& phase : prediction.placement) fmt::print("  placed     {}\n", phase);
     fmt::print("  work       {:.4g} Gflop, {:.4g} MB at least, {:.4g} operations a byte\n", prediction.operations / 1e9,
                prediction.compulsory_bytes / 1e6, prediction.operations / std::max(prediction.compulsory_bytes, 1.0));
     print_contract(explained);
@@ -230,6 +283,7 @@ Json to_json(const Explained& explained) {
     Json json = {{"problem", title(explained.launch)},   {"contract", contract},
                  {"how", how_chosen(explained)},         {"operations", prediction.operations},
                  {"bytes", prediction.compulsory_bytes}, {"terms", terms},
+                 {"placement", prediction.placement},    {"same_code", explained.task.candidates.same_code},
                  {"configurations", configurations},     {"devices", devices}};
     const Compared pairs = compared(explained);
     if (const auto correlation = autotune::rank_correlation(pairs.predicted, pairs.measured)) {
@@ -242,7 +296,7 @@ Json to_json(const Explained& explained) {
 int explain(const ExplainCommand& command) {
     Json json = Json::array();
     for (const runtime::CapturedLaunch& launch : launches_of(command, command.problems)) {
-        const Explained explained = explain_one(launch, command.wide);
+        const Explained explained = explain_one(launch, command);
         if (command.json) {
             json.push_back(to_json(explained));
         } else {
@@ -261,9 +315,12 @@ void add_explain(CLI::App& program, Action& action) {
     add_kernel_options(*command, *options);
     command->remove_option(command->get_option("--size"));
     command->add_option("--size", options->problems, "a problem: M=512,N=512; again for another; ranges: M=64..4096*2");
+    command->add_option("--target", options->target, "a GPU that need not be here: sm_90a, gfx942, ...")
+        ->excludes("--device");
     command->add_flag("--wide", options->wide, "also what `schedule` leaves out of the choices of `tune`");
     command->footer(
         "Example:\n  kiln explain kiln/gemm.kiln gemm -D T=f32 --size M=512,N=512,K=512 --wide\n"
+        "  kiln explain kiln/gemm.kiln gemm -D T=bf16 --size M=4096,N=4096,K=4096 --target gfx942\n"
         "Nothing is compiled or run: measured times are those that `kiln tune` has stored.");
     command->callback([options, &action] { action = [options] { return explain(*options); }; });
 }

@@ -24,6 +24,23 @@ std::string title_of(const runtime::TuningProblem& problem) {
     return text;
 }
 
+/// A second's worth.
+struct Peak {
+    double operations = 0, bytes = 0;
+};
+
+Peak peak_of(const codegen::configure::CpuMachine& machine) {
+    const double lanes = machine.target.vector_bytes / 4.0;
+    return {2 * lanes * machine.fma_per_cycle * machine.cycles_per_second * machine.threads,
+            machine.shared_far_bytes_per_second};
+}
+
+/// Of the fastest units there are: which of them a kernel may use is for the compiler to say.
+Peak peak_of(const codegen::configure::GpuMachine& machine) {
+    const double rate = std::max(machine.f32_per_cycle, machine.matrix_f16_per_cycle);
+    return {2 * rate * machine.cycles_per_second * static_cast<double>(machine.units), machine.memory_bytes_per_second};
+}
+
 /// The model's count of operations and bytes, where the kernel's text is still there and unchanged.
 std::optional<Roofline> roofline_of(const runtime::Measurement& row) {
     try {
@@ -35,14 +52,12 @@ std::optional<Roofline> roofline_of(const runtime::Measurement& row) {
         const auto backend = Device::open(row.device.name).stream().backend();
         const autotune::Candidates candidates =
             autotune::make_candidates(*autotune::kernel_of(module, *launch), *launch, *backend, {.most = 1});
-        const codegen::configure::CpuMachine machine = autotune::machine_of(*backend, true);
         const auto& first =
             *std::find_if(candidates.list.begin(), candidates.list.end(),
                           [](const autotune::Candidate& candidate) { return candidate.exclusion.empty(); });
-        const double lanes = machine.target.vector_bytes / 4.0;
-        return Roofline{first.prediction.operations, first.prediction.compulsory_bytes,
-                        2 * lanes * machine.fma_per_cycle * machine.cycles_per_second * machine.threads,
-                        machine.shared_far_bytes_per_second};
+        const Peak peak =
+            std::visit([](const auto& machine) { return peak_of(machine); }, autotune::machine_of(*backend, true));
+        return Roofline{first.prediction.operations, first.prediction.compulsory_bytes, peak.operations, peak.bytes};
     } catch (const Error&) {
         return std::nullopt;  // a text that is gone or changed has no roofline; its rows still count
     }

@@ -96,6 +96,7 @@ Json to_json(const Tuned& tuned) {
                  {"space", result.space},
                  {"excluded", result.excluded},
                  {"other_numerics", tuned.task.candidates.other_numerics},
+                 {"same_code", tuned.task.candidates.same_code},
                  {"trials", result.trials},
                  {"remembered", result.remembered},
                  {"failed", result.failed},
@@ -113,6 +114,9 @@ void print(const Tuned& tuned) {
                result.excluded == 0 ? "" : fmt::format(", {} of them excluded by computation", result.excluded));
     if (const std::size_t left_out = tuned.task.candidates.other_numerics; left_out > 0) {
         fmt::print("  left out  {} configurations of the other numerics class\n", left_out);
+    }
+    if (const std::size_t left_out = tuned.task.candidates.same_code; left_out > 0) {
+        fmt::print("  left out  {} configurations that make the same code as one of these\n", left_out);
     }
     fmt::print("  trials    {} in {:.1f} s, {} of them remembered{}\n", result.trials, result.wall_seconds,
                result.remembered, result.ended_early ? "; ended early, since nothing better was found any more" : "");

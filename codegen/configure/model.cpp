@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/configure/sampled_programs.h"
 #include "codegen/configure/work.h"
 
 namespace kiln::codegen::configure {
 
 namespace {
 
-// Programs that are walked of each phase: enough to see the slope of ragged work and both edges.
-constexpr std::int64_t kSampledPrograms = 24;
 // Ranges that the executor makes of a grid, a thread (runtime/cpu/executor.cpp), and what starting one costs.
 constexpr std::int64_t kRangesPerThread = 4;
 constexpr double kRangeSeconds = 1.5e-6, kLaunchSeconds = 3e-6;
@@ -24,11 +23,7 @@ struct Sample {
 
 std::vector<Sample> sample_programs(WorkCounter& counter, std::int64_t programs) {
     std::vector<Sample> samples;
-    const std::int64_t count = std::min(programs, kSampledPrograms);
-    for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t program = count == 1 ? 0 : i * (programs - 1) / (count - 1);
-        samples.push_back({program, counter.count(program)});
-    }
+    for (const std::int64_t program : sampled_programs(programs)) samples.push_back({program, counter.count(program)});
     return samples;
 }
 
@@ -72,20 +67,6 @@ PhaseTime deal(const std::vector<Sample>& samples, std::int64_t programs, const 
     return time;
 }
 
-double tensor_bytes(std::span<const ir::Argument> arguments) {
-    double bytes = 0;
-    for (const ir::Argument& argument : arguments) {
-        const auto* view = std::get_if<ir::TensorView>(&argument);
-        if (view == nullptr) continue;
-        double count = 1;
-        for (std::size_t axis = 0; axis < view->sizes.rank(); ++axis) {
-            if (view->strides[axis] != 0) count *= static_cast<double>(view->sizes[axis]);
-        }
-        bytes += count * ir::bit_width(view->element) / 8;
-    }
-    return bytes;
-}
-
 void add_terms(Prediction& prediction, const Work& work, double per_cycle, const CpuMachine& machine) {
     const double efficiency = work.dot_cycles > 0 ? work.ideal_dot_cycles / work.dot_cycles : 1;
     prediction.register_efficiency = efficiency;
@@ -104,6 +85,26 @@ void add_terms(Prediction& prediction, const Work& work, double per_cycle, const
 }
 
 }  // namespace
+
+double compulsory_bytes(std::span<const ir::Argument> arguments) {
+    double bytes = 0;
+    for (const ir::Argument& argument : arguments) {
+        const auto* view = std::get_if<ir::TensorView>(&argument);
+        if (view == nullptr) continue;
+        double count = 1;
+        for (std::size_t axis = 0; axis < view->sizes.rank(); ++axis) {
+            if (view->strides[axis] != 0) count *= static_cast<double>(view->sizes[axis]);
+        }
+        bytes += count * ir::bit_width(view->element) / 8;
+    }
+    return bytes;
+}
+
+void finish(Prediction& prediction) {
+    for (const Term& term : prediction.terms) prediction.seconds += term.seconds;
+    std::stable_sort(prediction.terms.begin(), prediction.terms.end(),
+                     [](const Term& a, const Term& b) { return a.seconds > b.seconds; });
+}
 
 Prediction predict(const ir::Kernel& kernel, const ir::Launch& launch, std::span<const ir::Argument> arguments,
                    const CpuMachine& machine) {
@@ -128,14 +129,14 @@ Prediction predict(const ir::Kernel& kernel, const ir::Launch& launch, std::span
     const double thread_seconds = total.cycles() / threads / machine.cycles_per_second;
     add_terms(prediction, total, 1 / threads / machine.cycles_per_second, machine);
     const double imbalance = std::max(0.0, (last_cycles - total_cycles / threads) / machine.cycles_per_second);
-    prediction.compulsory_bytes = tensor_bytes(arguments);
+    prediction.compulsory_bytes = compulsory_bytes(arguments);
     prediction.moved_bytes = total.tensor_bytes;
     const double roof = prediction.compulsory_bytes / machine.shared_far_bytes_per_second;
     const double memory = std::max(0.0, roof - thread_seconds - imbalance);
-    prediction.busy_threads = last_cycles > 0 ? total_cycles / last_cycles : 0;
+    prediction.busy_units = last_cycles > 0 ? total_cycles / last_cycles : 0;
     prediction.terms.push_back(
         {"imbalance", imbalance,
-         fmt::format("{:.2f} of {} threads are busy on average", prediction.busy_threads, machine.threads)});
+         fmt::format("{:.2f} of {} threads are busy on average", prediction.busy_units, machine.threads)});
     prediction.terms.push_back({"launch", fixed_seconds, "starting phases and ranges of programs"});
     prediction.terms.push_back(
         {"memory", memory,
@@ -143,9 +144,7 @@ Prediction predict(const ir::Kernel& kernel, const ir::Launch& launch, std::span
                      machine.shared_far_bytes_per_second / 1e9)});
     prediction.dot_operations = total.dot_operations;
     prediction.operations = total.dot_operations + total.vector_operations;
-    for (const Term& term : prediction.terms) prediction.seconds += term.seconds;
-    std::stable_sort(prediction.terms.begin(), prediction.terms.end(),
-                     [](const Term& a, const Term& b) { return a.seconds > b.seconds; });
+    finish(prediction);
     return prediction;
 }
 

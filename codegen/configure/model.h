@@ -18,25 +18,31 @@ namespace kiln::codegen::configure {
 
 /// Part of a prediction.
 struct Term {
-    std::string name;     ///< "dot", "packing", "vector", "buffers", "tensors", "calls", "imbalance", "memory"
-    double seconds = 0;   ///< of one thread on average, so that the terms add up to the prediction
+    std::string name;     ///< "dot", "packing", "vector", "buffers", "memory", ...: one word
+    double seconds = 0;   ///< of one thread or unit on average, so that the terms add up to the prediction
     std::string meaning;  ///< one line with the numbers behind it
 };
 
 struct Prediction {
     double seconds = 0;
-    std::vector<Term> terms;         ///< largest first
-    double operations = 0;           ///< of dots (two a product) and of elementwise ops
-    double dot_operations = 0;       ///< of dots alone
-    double compulsory_bytes = 0;     ///< each tensor once
-    double moved_bytes = 0;          ///< that programs ask of tensors, reading the same again included
-    double busy_threads = 0;         ///< average number of threads at work
-    double register_efficiency = 1;  ///< share of a multiplier's slots that dots fill with wanted products
+    std::vector<Term> terms;             ///< largest first
+    double operations = 0;               ///< of dots (two a product) and of elementwise ops
+    double dot_operations = 0;           ///< of dots alone
+    double compulsory_bytes = 0;         ///< each tensor once
+    double moved_bytes = 0;              ///< that programs ask of tensors, reading the same again included
+    double busy_units = 0;               ///< average number of threads (CPU) or units (GPU) at work
+    double register_efficiency = 1;      ///< share of a multiplier's slots that dots fill with wanted products
+    std::vector<std::string> placement;  ///< on GPUs how the blocks of each phase stand on a unit, in words
 };
 
 /// `kernel` has its bodies and has been through the tile passes; `launch` and `arguments` are its own.
 /// Tensors' data is not looked at.
 Prediction predict(const ir::Kernel& kernel, const ir::Launch& launch, std::span<const ir::Argument> arguments,
                    const CpuMachine& machine);
+
+/// Of the arguments, each element once.
+double compulsory_bytes(std::span<const ir::Argument> arguments);
+/// Adds the terms up and orders them.
+void finish(Prediction& prediction);
 
 }  // namespace kiln::codegen::configure

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/configure/access_cost.h"
+#include "codegen/configure/instructions.h"
 #include "codegen/cpu/register_tile.h"
-#include "ir/builder.h"
-#include "ir/semantics.h"
+#include "ir/tile_ops.h"
 
 namespace kiln::codegen::configure {
 
@@ -13,8 +14,6 @@ using ir::OpKind;
 
 namespace {
 
-// A loop whose length depends on data: what else could be assumed of it.
-constexpr std::int64_t kUnknownTrips = 16;
 // Cycles of a nest's or a dot's set-up, and of a call of a micro-kernel beside its multiplications.
 constexpr double kNestCycles = 30, kDotCycles = 60, kKernelCycles = 14;
 // Bytes a cycle at which operands are rearranged: rows as they lie, and against the grain.
@@ -24,111 +23,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-double bytes_of(ir::ScalarType type) {
-    return ir::bit_width(type) / 8.0;
-}
-
 }  // namespace
-
-double instructions(OpKind kind) {
-    switch (kind) {
-        case OpKind::Constant:
-        case OpKind::Iota:
-        case OpKind::Broadcast:
-        case OpKind::Reshape:
-        case OpKind::Permute:
-        case OpKind::Extract:
-        case OpKind::Bitcast:
-            return 0;
-        case OpKind::Add:
-        case OpKind::Sub:
-        case OpKind::Mul:
-        case OpKind::Neg:
-        case OpKind::And:
-        case OpKind::Or:
-        case OpKind::Xor:
-        case OpKind::Not:
-        case OpKind::Shl:
-        case OpKind::Shr:
-        case OpKind::LogicalAnd:
-        case OpKind::LogicalOr:
-        case OpKind::LogicalNot:
-        case OpKind::Equal:
-        case OpKind::NotEqual:
-        case OpKind::Less:
-        case OpKind::LessEqual:
-        case OpKind::Greater:
-        case OpKind::GreaterEqual:
-        case OpKind::Abs:
-        case OpKind::Fma:
-        case OpKind::Select:
-        case OpKind::IsNan:
-        case OpKind::IsInf:
-        case OpKind::Reduce:
-        case OpKind::Convert:
-        case OpKind::Join:
-            return 1;
-        case OpKind::Saturate:
-        case OpKind::Min:
-        case OpKind::Max:
-        case OpKind::Minimum:
-        case OpKind::Maximum:
-        case OpKind::Floor:
-        case OpKind::Ceil:
-        case OpKind::Trunc:
-        case OpKind::Round:
-            return 3;
-        case OpKind::Ilog2:
-        case OpKind::Popcount:
-        case OpKind::Clz:
-            return 4;
-        case OpKind::Div:
-        case OpKind::Sqrt:
-            return 16;
-        case OpKind::Rem:
-        case OpKind::CeilDiv:
-        case OpKind::FloorDiv:
-        case OpKind::Mod:
-            return 40;
-        case OpKind::Exp2:
-            return 14;
-        case OpKind::Exp:
-            return 18;
-        case OpKind::Rsqrt:
-            return 12;
-        case OpKind::Log:
-        case OpKind::Log2:
-            return 24;
-        case OpKind::Sin:
-        case OpKind::Cos:
-        case OpKind::Tanh:
-        case OpKind::Erf:
-            return 36;
-        case OpKind::Pow:
-            return 60;
-        case OpKind::Fold:
-        case OpKind::Scan:
-        case OpKind::Sort:
-        case OpKind::Bincount:
-        case OpKind::Atomic:
-            return 64;  // element by element; a sort's length, which counts twice, no tunable changes
-        case OpKind::Dot:
-        case OpKind::View:
-        case OpKind::Size:
-        case OpKind::Load:
-        case OpKind::Store:
-        case OpKind::For:
-        case OpKind::While:
-        case OpKind::If:
-        case OpKind::Yield:
-        case OpKind::Units:
-        case OpKind::Require:
-        case OpKind::Print:
-        case OpKind::Assert:
-            return 0;  // counted by what they move, run or contain
-    }
-    return 0;
-}
 
 void Work::add(const Work& other, double times) {
     dot_cycles += other.dot_cycles * times;
@@ -146,42 +41,17 @@ void Work::add(const Work& other, double times) {
 WorkCounter::WorkCounter(const ir::Kernel& kernel, const ir::Launch& launch, std::span<const ir::Argument> arguments,
                          std::size_t phase, const CpuMachine& machine)
     : kernel_(kernel),
-      launch_(launch),
       phase_(phase),
       machine_(machine),
       plan_(cpu::make_plan(kernel, kernel.phases[phase])),
-      launch_scalars_(kernel.values.size()) {
-    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-        const ir::ValueId value = kernel.parameters[i].value;
-        if (const auto* view = std::get_if<ir::TensorView>(&arguments[i])) {
-            tensors_[value.index] = {view->sizes, value};
-            unit_axes_[value.index] = kernel.parameters[i].facts.unit_axis;
-        } else if (std::holds_alternative<ir::Scalar>(arguments[i])) {
-            launch_scalars_[value.index] = launch.values[value.index];
-        }
-    }
-    for (std::size_t i = 0; i < kernel.scratch.size(); ++i) {
-        const ir::ValueId value = kernel.scratch[i].value;
-        tensors_[value.index] = {launch.scratch[i], value};
-        unit_axes_[value.index] = static_cast<int>(launch.scratch[i].rank()) - 1;
-    }
-    for (const ir::SizeBinding& size : kernel.sizes)
-        launch_scalars_[size.value.index] = launch.values[size.value.index];
-    for (const ir::OpId id : kernel[kernel.host].ops) {
-        for (const ir::ValueId result : kernel[id].results) launch_scalars_[result.index] = launch.values[result.index];
-    }
-}
+      program_(kernel, launch, arguments, phase) {}
 
 Work WorkCounter::count(std::int64_t index) {
     work_ = {};
-    scalars_ = launch_scalars_;
-    const ir::BlockId body = kernel_.phases[phase_].block;
-    const std::vector<std::int64_t> offsets = ir::program_offsets(kernel_, launch_, phase_, index);
-    for (std::size_t axis = 0; axis < offsets.size(); ++axis) {
-        scalars_[kernel_[body].arguments[axis].index] = ir::Scalar::int64(offsets[axis]);
-    }
+    read_.assign(kernel_.values.size(), false);
+    program_.begin(index);
     work_.call_cycles += kNestCycles;
-    walk(body, 1);
+    walk(kernel_.phases[phase_].block, 1);
     return work_;
 }
 
@@ -208,113 +78,34 @@ void WorkCounter::walk_op(const ir::Op& op, double times) {
     } else if (op.kind == OpKind::If) {
         walk_if(op, times);
     } else if (op.kind == OpKind::While) {
-        for (const ir::BlockId block : op.blocks) walk(block, times * kUnknownTrips);
+        for (const ir::BlockId block : op.blocks) walk(block, times * ProgramWalk::kUnknownTrips);
     } else if (op.kind == OpKind::Dot) {
         count_dot(plan_.dots[plan_.dot_of_op[static_cast<std::size_t>(&op - kernel_.ops.data())]], times, nullptr);
-    } else if (op.kind == OpKind::View) {
-        note_view(op);
     } else {
-        evaluate_scalar(op);
-        work_.call_cycles += times;
+        program_.note(op);
+        if (op.kind != OpKind::View) work_.call_cycles += times;
     }
 }
 
 void WorkCounter::walk_for(const ir::Op& op, double times) {
-    const std::int64_t count = trips(op);
-    if (count == 0) return;
-    const auto first = number(op.operands[0]), step = number(op.operands[2]);
-    const ir::Block& body = kernel_[op.blocks.front()];
-    // The body is walked at the middle of the loop; what it carries is not known there.
-    if (first && step) scalars_[body.arguments.front().index] = ir::Scalar::int64(*first + *step * (count / 2));
-    walk(op.blocks.front(), times * static_cast<double>(count));
+    const std::int64_t count = program_.enter_loop(op);
+    if (count > 0) walk(op.blocks.front(), times * static_cast<double>(count));
 }
 
 void WorkCounter::walk_if(const ir::Op& op, double times) {
-    const auto& condition = scalars_[op.operands.front().index];
-    for (std::size_t branch = 0; branch < 2; ++branch) {
-        const double share = !condition ? 0.5 : condition->as_bool() == (branch == 0) ? 1 : 0;
+    for (const std::size_t branch : {0u, 1u}) {
+        const double share = program_.share(op, branch);
         if (share > 0) walk(op.blocks[branch], times * share);
     }
-}
-
-void WorkCounter::evaluate_scalar(const ir::Op& op) {
-    if (op.results.size() != 1 || !kernel_.type(op.result()).is_scalar()) return;
-    std::optional<ir::Scalar>& result = scalars_[op.result().index];
-    if (op.kind == OpKind::Constant) {
-        result = ir::attribute<ir::Scalar>(op);
-    } else if (op.kind == OpKind::Size) {
-        const auto tensor = tensors_.find(op.operands.front().index);
-        if (tensor == tensors_.end()) return;
-        result = ir::Scalar::int64(tensor->second.sizes[ir::attribute<ir::AxisAttribute>(op).axis]);
-    } else if (ir::is_elementwise(op.kind)) {
-        std::vector<ir::Scalar> operands;
-        for (const ir::ValueId operand : op.operands) {
-            if (!scalars_[operand.index]) {
-                if (const auto constant = kernel_.constant(operand)) {
-                    operands.push_back(*constant);
-                    continue;
-                }
-                return;
-            }
-            operands.push_back(*scalars_[operand.index]);
-        }
-        const bool converts = op.kind == OpKind::Convert || op.kind == OpKind::Saturate || op.kind == OpKind::Bitcast;
-        result = converts ? ir::convert(op.kind, operands[0], kernel_.type(op.result()).element)
-                          : ir::evaluate(op.kind, operands);
-    }
-}
-
-std::optional<std::int64_t> WorkCounter::number(ir::ValueId value) const {
-    std::optional<ir::Scalar> scalar = scalars_[value.index];
-    if (!scalar) scalar = kernel_.constant(value);
-    if (!scalar) return std::nullopt;
-    return scalar->as_int64();
-}
-
-std::int64_t WorkCounter::trips(const ir::Op& loop) const {
-    const auto lower = number(loop.operands[0]), upper = number(loop.operands[1]), step = number(loop.operands[2]);
-    if (!lower || !upper || !step || *step <= 0) return kUnknownTrips;
-    return *upper <= *lower ? 0 : divide_up(*upper - *lower, *step);
-}
-
-void WorkCounter::note_view(const ir::Op& op) {
-    const auto base = tensors_.find(op.operands.front().index);
-    if (base == tensors_.end()) return;
-    const Extents from = base->second;
-    const auto& access = ir::attribute<ir::AccessAttribute>(op);
-    Extents result{{}, from.root};
-    for (std::size_t axis = 0; axis < access.axes.size(); ++axis) {
-        if (access.axes[axis].kind == ir::AxisKind::All) result.sizes.push_back(from.sizes[axis]);
-        if (access.axes[axis].kind != ir::AxisKind::Range) continue;
-        const std::size_t first = cpu::axis_operand(access, axis);
-        const std::int64_t size = from.sizes[axis];
-        const std::int64_t lower = std::clamp<std::int64_t>(number(op.operands[first]).value_or(0), 0, size);
-        const std::int64_t upper = std::clamp<std::int64_t>(number(op.operands[first + 1]).value_or(size), lower, size);
-        result.sizes.push_back(upper - lower);
-    }
-    tensors_[op.result().index] = result;
-}
-
-/// How many elements of a slice lie inside its tensor; along the axis that a sunk loop walks, all it walks.
-std::int64_t WorkCounter::present(const ir::Op& load, std::size_t axis, const ir::Op* loop) const {
-    const auto& access = ir::attribute<ir::AccessAttribute>(load);
-    const ir::ValueId start = load.operands[cpu::axis_operand(access, axis)];
-    const auto tensor = tensors_.find(load.operands.front().index);
-    const std::int64_t size = tensor == tensors_.end() ? access.axes[axis].length : tensor->second.sizes[axis];
-    if (loop != nullptr && start == kernel_[loop->blocks.front()].arguments.front()) {
-        const std::int64_t first = number(loop->operands[0]).value_or(0);
-        return std::clamp<std::int64_t>(trips(*loop) * access.axes[axis].length, 0,
-                                        std::max<std::int64_t>(size - first, 0));
-    }
-    const std::int64_t first = number(start).value_or(0);
-    return std::clamp<std::int64_t>(size - first, 0, access.axes[axis].length);
 }
 
 void WorkCounter::count_nest(const cpu::Nest& nest, double times) {
     work_.call_cycles += times * kNestCycles;
     std::vector<bool> seen(kernel_.values.size(), false);
     for (const cpu::Root& root : nest.roots) {
-        count_expression(root.value, times, seen);
+        const auto points = static_cast<double>(nest.space.count());
+        const Lanes lanes{points, static_cast<int>(cpu::lane_axis(nest.space))};
+        count_expression(root.value, times, lanes, seen);
         const double elements = static_cast<double>(nest.space.count());
         const ir::Type& type = kernel_.type(root.value);
         const double vectors = elements * bytes_of(type.element) / machine_.target.vector_bytes;
@@ -327,13 +118,13 @@ void WorkCounter::count_nest(const cpu::Nest& nest, double times) {
                 work_.vector_operations += times * elements;
                 break;
             case cpu::RootKind::Store:
-                count_access(kernel_[root.op], times);
+                count_access(kernel_[root.op], times, lanes);
                 break;
         }
     }
 }
 
-void WorkCounter::count_expression(ir::ValueId value, double times, std::vector<bool>& seen) {
+void WorkCounter::count_expression(ir::ValueId value, double times, Lanes lanes, std::vector<bool>& seen) {
     const ir::Type& type = kernel_.type(value);
     if (!type.is_tile() || seen[value.index]) return;
     seen[value.index] = true;
@@ -345,7 +136,7 @@ void WorkCounter::count_expression(ir::ValueId value, double times, std::vector<
     }
     const ir::Op& op = *kernel_.definition(value);
     if (op.kind == OpKind::Load) {
-        count_access(op, times);
+        count_access(op, times, lanes);
         return;
     }
     // Comparisons work on the vectors of their operands, conversions on the wider side.
@@ -357,22 +148,64 @@ void WorkCounter::count_expression(ir::ValueId value, double times, std::vector<
     }
     const double vectors = std::ceil(elements * element / machine_.target.vector_bytes);
     work_.vector_cycles += times * vectors * instructions(op.kind) / machine_.vector_ops_per_cycle;
-    for (const ir::ValueId operand : op.operands) count_expression(operand, times, seen);
+    for (const ir::ValueId operand : op.operands) count_expression(operand, times, operand_lanes(op, lanes), seen);
 }
 
-void WorkCounter::count_access(const ir::Op& op, double times) {
-    const auto& access = ir::attribute<ir::AccessAttribute>(op);
-    double elements = 1;
-    bool gathers = false;
-    for (std::size_t axis = 0; axis < access.axes.size(); ++axis) {
-        if (access.axes[axis].kind == ir::AxisKind::Slice) elements *= static_cast<double>(present(op, axis, nullptr));
-        if (access.axes[axis].kind != ir::AxisKind::Gather || gathers) continue;
-        gathers = true;
-        elements *= static_cast<double>(kernel_.type(op.operands[cpu::axis_operand(access, axis)]).shape.count());
+/// Of the operands of an op whose result is walked so.
+WorkCounter::Lanes WorkCounter::operand_lanes(const ir::Op& op, Lanes lanes) const {
+    if (lanes.axis < 0) return lanes;
+    const ir::Shape& result = kernel_.type(op.result()).shape;
+    const ir::Shape& operand = kernel_.type(op.operands.front()).shape;
+    const auto axis = static_cast<std::size_t>(lanes.axis);
+    if (op.kind == OpKind::Permute) {
+        lanes.axis = static_cast<int>(ir::attribute<ir::AxesAttribute>(op).axes[axis]);
+    } else if (op.kind == OpKind::Broadcast) {
+        if (operand.rank() <= axis || operand[axis] != result[axis]) {
+            lanes = {lanes.points / static_cast<double>(result[axis]), -1};
+        }
+    } else if (op.kind == OpKind::Reshape) {
+        // Of other reshapes the last axis is the last, more or less.
+        std::vector<int> axes;
+        if (cpu::unit_reshape(operand, result, axes)) {
+            lanes.axis = static_cast<int>(std::find(axes.begin(), axes.end(), lanes.axis) - axes.begin());
+            if (lanes.axis == static_cast<int>(axes.size())) lanes.axis = -1;
+        } else {
+            lanes.axis = static_cast<int>(operand.rank()) - 1;
+        }
     }
-    const double bytes = elements * bytes_of(kernel_.type(op.operands.front()).element);
-    work_.tensor_bytes += times * bytes;
-    work_.tensor_cycles += times * (gathers ? elements : bytes / machine_.l2_bytes_per_cycle);
+    return lanes;
+}
+
+void WorkCounter::count_access(const ir::Op& op, double times, Lanes lanes) {
+    const auto& attribute = ir::attribute<ir::AccessAttribute>(op);
+    TensorAccess access;
+    access.element_bytes = bytes_of(kernel_.type(op.operands.front()).element);
+    access.elements = 1;
+    double tile = 1;
+    int tile_axis = 0;
+    for (std::size_t axis = 0; axis < attribute.axes.size(); ++axis) {
+        if (attribute.axes[axis].kind == ir::AxisKind::Slice) {
+            const auto extent = static_cast<double>(program_.present(op, axis));
+            access.elements *= extent;
+            tile *= static_cast<double>(attribute.axes[axis].length);
+            if (tile_axis++ != lanes.axis) continue;
+            access.lane_elements = extent;
+            access.lane_stride_bytes = program_.byte_stride(op, axis);
+        }
+        if (attribute.axes[axis].kind != ir::AxisKind::Gather || access.gathers) continue;
+        access.gathers = true;
+        const ir::ValueId positions = op.operands[cpu::axis_operand(attribute, axis)];
+        access.elements *= static_cast<double>(kernel_.type(positions).shape.count());
+    }
+    access.masked = !access.gathers && access.elements < tile;
+    // Edges are left out of the loops.
+    access.points = access.gathers ? access.elements : access.elements * std::max(1.0, lanes.points / tile);
+    if (op.kind == OpKind::Load) {
+        access.again = read_[op.result().index];
+        read_[op.result().index] = true;
+    }
+    work_.tensor_bytes += times * access.elements * access.element_bytes;
+    work_.tensor_cycles += times * access_cycles(access, machine_);
 }
 
 WorkCounter::Matrix WorkCounter::operand(const cpu::DotOperand& operand, double times, const ir::Op* loop) {
@@ -385,13 +218,13 @@ WorkCounter::Matrix WorkCounter::operand(const cpu::DotOperand& operand, double 
         for (std::size_t axis = 0; axis < access.axes.size(); ++axis) {
             if (access.axes[axis].kind == ir::AxisKind::Slice) sliced.push_back(axis);
         }
-        matrix.rows = present(load, sliced[0], loop);
-        matrix.columns = present(load, sliced[1], loop);
+        matrix.rows = program_.present(load, sliced[0], loop);
+        matrix.columns = program_.present(load, sliced[1], loop);
         // Views drop axes before those that a matrix has, so that a unit axis counted from the end stays where it is.
         const ir::ValueId root = cpu::root_tensor(kernel_, load.operands.front());
         const int rank = static_cast<int>(kernel_.type(root).shape.rank());
-        const auto unit = unit_axes_.find(root.index);
-        const int from_end = unit == unit_axes_.end() || unit->second < 0 ? 1 : rank - unit->second;
+        const int unit = program_.unit_axis(root);
+        const int from_end = unit < 0 ? 1 : rank - unit;
         matrix.unit_rows = from_end == 1;
         matrix.unit_columns = from_end == 2;
     } else if (operand.copy != cpu::kNoBuffer) {

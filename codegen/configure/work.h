@@ -1,13 +1,12 @@
 // The work of one program of a phase, as the cost model counts it. Private to configure.
 #pragma once
 
-#include <map>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "codegen/configure/machine.h"
+#include "codegen/configure/program_walk.h"
 #include "codegen/cpu/plan.h"
-#include "ir/launch.h"
 
 namespace kiln::codegen::configure {
 
@@ -34,9 +33,10 @@ public:
     Work count(std::int64_t index);
 
 private:
-    struct Extents {
-        ir::Shape sizes;
-        ir::ValueId root;  ///< the parameter or scratch tensor below
+    /// How a nest walks over a tile.
+    struct Lanes {
+        double points = 0;  ///< evaluations of an element of the tile
+        int axis = -1;      ///< the tile's axis along the vector lanes; -1 if the lanes repeat one element
     };
     /// A matrix that a dot reads: how much of it exists.
     struct Matrix {
@@ -50,31 +50,22 @@ private:
     void walk_op(const ir::Op& op, double times);
     void walk_for(const ir::Op& op, double times);
     void walk_if(const ir::Op& op, double times);
-    void evaluate_scalar(const ir::Op& op);
-    void note_view(const ir::Op& op);
     void count_nest(const cpu::Nest& nest, double times);
-    void count_expression(ir::ValueId value, double times, std::vector<bool>& seen);
-    void count_access(const ir::Op& op, double times);
+    void count_expression(ir::ValueId value, double times, Lanes lanes, std::vector<bool>& seen);
+    void count_access(const ir::Op& op, double times, Lanes lanes);
+    Lanes operand_lanes(const ir::Op& op, Lanes lanes) const;
     void count_dot(const cpu::DotPlan& dot, double times, const ir::Op* loop);
     /// Counts the copy that an operand needs, too.
     Matrix operand(const cpu::DotOperand& operand, double times, const ir::Op* loop);
-    std::int64_t present(const ir::Op& load, std::size_t axis, const ir::Op* loop) const;
-    std::optional<std::int64_t> number(ir::ValueId value) const;
-    std::int64_t trips(const ir::Op& loop) const;
     double buffer_rate() const;
 
     const ir::Kernel& kernel_;
-    const ir::Launch& launch_;
     std::size_t phase_;
     const CpuMachine& machine_;
     cpu::Plan plan_;
-    std::vector<std::optional<ir::Scalar>> launch_scalars_, scalars_;
-    std::map<std::uint32_t, Extents> tensors_;
-    std::map<std::uint32_t, int> unit_axes_;  ///< of parameters, by value
+    ProgramWalk program_;
+    std::vector<bool> read_;  ///< loads that this program has made, by result
     Work work_;
 };
-
-/// Vector instructions that an op takes an element vector. Polynomials of codegen/cpu/vector_math.cpp by their length.
-double instructions(ir::OpKind kind);
 
 }  // namespace kiln::codegen::configure

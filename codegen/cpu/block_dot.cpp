@@ -35,7 +35,7 @@ WordKind choose_word(const Target& target, const BlockDotSpecification& specific
 }
 
 /// All sizes that are fixed when the code is made.
-struct DotPlan {
+struct BlockPlan {
     WordKind word;
     MicroKernel kernel;
     std::int64_t chunk = 0;  ///< elements of k that are packed and multiplied at a time
@@ -49,8 +49,8 @@ struct DotPlan {
 /// Words between the packed rows of a beyond their length, so that rows do not fall on the same cache sets.
 constexpr std::int64_t kRowGap = 16;
 
-DotPlan make_plan(const Target& target, const BlockDotSpecification& specification) {
-    DotPlan plan;
+BlockPlan plan_block(const Target& target, const BlockDotSpecification& specification) {
+    BlockPlan plan;
     plan.word = choose_word(target, specification);
     const int bytes = word_bytes(plan.word);
     const bool pairs = plan.word == WordKind::Bf16Pair;
@@ -96,7 +96,7 @@ public:
           target_(target),
           specification_(specification),
           name_(std::move(name)),
-          plan_(make_plan(target, specification)),
+          plan_(plan_block(target, specification)),
           builder_(module.getContext()),
           ops_(builder_, target) {}
 
@@ -350,7 +350,7 @@ private:
     const Target& target_;
     const BlockDotSpecification& specification_;
     std::string name_;
-    DotPlan plan_;
+    BlockPlan plan_;
     llvm::IRBuilder<> builder_;
     VectorOps ops_;
     llvm::Function* pack_b_ = nullptr;

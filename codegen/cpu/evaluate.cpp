@@ -234,7 +234,7 @@ Element Evaluator::emit(const Key& key, const std::vector<Key>& operands) {
         if (ir::is_elementwise(op.kind)) {
             element = emit_elementwise(op, operands);
         } else if (op.kind == OpKind::Iota) {
-            element = emit_iota(key.at.front());
+            element = emit_iota(type.element, key.at.front());
         } else if (op.kind == OpKind::Load) {
             element = emit_load(op, key.at);
         } else if (!operands.empty()) {
@@ -267,10 +267,10 @@ Element Evaluator::emit_elementwise(const ir::Op& op, const std::vector<Key>& op
     return {state_.ops.elementwise(op.kind, kernel.type(op.operands[typed]).element, values), uniform};
 }
 
-Element Evaluator::emit_iota(const Coordinate& at) {
-    if (!at.lanes || lanes_ == 1) return {at.base, true};
-    llvm::Value* lane = state_.ops.iota(lanes_);
-    return {state_.builder().CreateAdd(to_lanes({at.base, true}), lane), false};
+Element Evaluator::emit_iota(ir::ScalarType type, const Coordinate& at) {
+    llvm::Value* base = state_.builder().CreateTrunc(at.base, state_.ops.register_type(type));
+    if (!at.lanes || lanes_ == 1) return {base, true};
+    return {state_.builder().CreateAdd(to_lanes({base, true}), state_.ops.iota(lanes_, type)), false};
 }
 
 AccessPoint Evaluator::buffer_point(const Buffer& buffer, const ir::Shape& shape, const Coordinates& at) {

@@ -111,7 +111,7 @@ private:
     void operands_of(const Key& key, std::vector<Key>& operands);
     Element emit(const Key& key, const std::vector<Key>& operands);
     Element emit_elementwise(const ir::Op& op, const std::vector<Key>& operands);
-    Element emit_iota(const Coordinate& at);
+    Element emit_iota(ir::ScalarType type, const Coordinate& at);
     Element emit_load(const ir::Op& op, const Coordinates& at);
     Element load_buffer(ir::ValueId value, const Coordinates& at);
     AccessPoint buffer_point(const Buffer& buffer, const ir::Shape& shape, const Coordinates& at);

@@ -15,14 +15,11 @@ namespace {
 /// Far more than a thread has; what exceeds its registers by less is spilled, which is slow but works.
 constexpr int kHopelessFactor = 4;
 
+/// Compilers get along with a little less than the estimate.
+constexpr double kEstimateExcess = 1.03;
+
 /// Tried in order, until a block has enough shared memory.
 constexpr SharedUse kSharedUses[] = {{true, 1}, {false, 1}, {true, 2}, {true, 4}, {true, 8}};
-
-/// Registers that a thread of a block may use.
-int registers_of(const Target& target, int warps) {
-    const int warps_of_simd = (warps + target.simds_per_unit - 1) / target.simds_per_unit;
-    return std::min(target.registers_per_thread, target.registers_per_simd / (warps_of_simd * target.lanes));
-}
 
 [[noreturn]] void refuse(const ir::Kernel& kernel, std::size_t phase, const std::string& need,
                          const std::string& limit) {
@@ -31,18 +28,20 @@ int registers_of(const Target& target, int warps) {
                    kernel.phases[phase].span}};
 }
 
-/// More warps where the tiles that live at one time would not fit the registers of fewer.
+/// As many warps as the schedule says, else as the tiles suggest; and more of them where the tiles that live at one
+/// time would not fit the registers of fewer.
 int warps_that_fit(const ir::Kernel& kernel, const ir::Facts& facts, std::size_t index, const Target& target,
                    int& registers) {
     const ir::Phase& phase = kernel.phases[index];
     const TileValues values(kernel, phase.block);
     const TensorFacts tensors(kernel, facts, phase);
-    int warps = choose_warps(kernel, phase, values, target);
+    const int most = target.threads_per_block / target.lanes;
+    const auto wanted = static_cast<int>(ir::schedule_number(kernel.schedule, "warps", 0));
+    int warps = wanted > 0 ? std::min(wanted, most) : choose_warps(kernel, phase, values, target);
     while (true) {
-        registers = estimate_registers(kernel, phase, values,
-                                       assign_layouts(kernel, phase, values, tensors, target.lanes, warps));
-        const bool most = warps * 2 * target.lanes > target.threads_per_block;
-        if (registers <= registers_of(target, warps) || most) return warps;
+        registers = estimate_registers(kernel, phase, values, tensors,
+                                       assign_layouts(kernel, phase, values, tensors, target, warps));
+        if (registers <= registers_available(target, warps) * kEstimateExcess || warps * 2 > most) return warps;
         warps *= 2;
     }
 }
@@ -53,9 +52,9 @@ PlacedPhase lower_phase(const ir::Kernel& kernel, const ir::Facts& facts, const 
     // Warps before layouts, which share the elements out among them.
     int registers = 0;
     const int warps = warps_that_fit(kernel, facts, index, target, registers);
-    if (registers > kHopelessFactor * registers_of(target, warps)) {
+    if (registers > kHopelessFactor * registers_available(target, warps)) {
         refuse(kernel, index, std::to_string(registers) + " registers a thread for the tiles it holds at one time",
-               "a thread of " + target.name + " has " + std::to_string(registers_of(target, warps)));
+               "a thread of " + target.name + " has " + std::to_string(registers_available(target, warps)));
     }
     // Layouts are assigned, then every op becomes statements; conversions appear where two layouts meet.
     PlacedPhase phase;
@@ -94,7 +93,8 @@ Generated generate(const ir::Kernel& kernel, const Target& target, const support
     const Spelling spelling = target.vendor == Vendor::Nvidia ? cuda_spelling(target) : hip_spelling(target);
     generated.source.text = write_source(kernel.name, phases, target, spelling, sources);
     for (const PlacedPhase& phase : phases) {
-        generated.source.phases.push_back({phase.symbol, phase.values, phase.threads, phase.shared_bytes});
+        generated.source.phases.push_back(
+            {phase.symbol, phase.values, phase.threads, phase.registers, phase.shared_bytes});
     }
     return generated;
 }

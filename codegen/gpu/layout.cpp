@@ -668,6 +668,34 @@ Layout coalesced(const ir::Shape& shape, int vector, int lanes, int warps, const
     return Layout(shape, {CoalescedSearch(shape, vector, lanes, warps, axes).part(shape.rank())});
 }
 
+int contiguous_along_rows(const Layout& layout, int most) {
+    const int last = static_cast<int>(layout.shape().rank()) - 1;
+    if (layout.parts().size() != 1 || layout.parts().front().registers.empty()) return 1;
+    // Digits are joined, hence the first tells all.
+    const Digit& first = layout.parts().front().registers.front();
+    if (first.axis != last || first.stride != 1) return 1;
+    int run = 1;
+    while (run * 2 <= most && first.count % (run * 2) == 0) run *= 2;
+    return run;
+}
+
+Layout neighbours_first(const Layout& layout) {
+    const int last = static_cast<int>(layout.shape().rank()) - 1;
+    std::vector<Part> parts = layout.parts();
+    for (Part& part : parts) {
+        std::int64_t stride = 1;
+        for (auto front = part.registers.begin(); front != part.registers.end(); ++front) {
+            const auto next = std::find_if(front, part.registers.end(), [&](const Digit& digit) {
+                return digit.axis == last && digit.stride == stride;
+            });
+            if (next == part.registers.end()) break;
+            stride *= next->count;
+            std::rotate(front, next, next + 1);
+        }
+    }
+    return Layout(layout.shape(), std::move(parts));
+}
+
 std::int64_t offset(const Digits& digits, int axis, int number) {
     std::int64_t sum = 0;
     for (const Digit& digit : digits) {

@@ -210,6 +210,13 @@ struct Conversion {
 /// memory is cheaper.
 Conversion plan(const Layout& source, const Layout& destination);
 
+/// How many registers, from each multiple of that number on, hold neighbours along the last axis: a power of two, at
+/// most `most`. 1 of a layout of several parts.
+int contiguous_along_rows(const Layout& layout, int most);
+
+/// The same places with registers renumbered, so that neighbours along the last axis come first.
+Layout neighbours_first(const Layout& layout);
+
 // Text.
 
 /// A C expression of unsigned integers: how far the number called `name` moves along `axis`. "0" if it does not.

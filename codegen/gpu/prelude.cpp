@@ -14,17 +14,17 @@ namespace {
 
 constexpr std::string_view kPrefix = "kiln_";
 
-bool is_name_character(char c) {
+bool continues_name(char c) {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /// Calls function(name, text behind it) for each name with the prefix.
 template <class Function>
-void for_each_name(std::string_view text, Function function) {
+void for_each_device_name(std::string_view text, Function function) {
     for (std::size_t at = text.find(kPrefix); at != std::string_view::npos; at = text.find(kPrefix, at)) {
         std::size_t end = at;
-        while (end < text.size() && is_name_character(text[end])) ++end;
-        const bool whole = at == 0 || !is_name_character(text[at - 1]);
+        while (end < text.size() && continues_name(text[end])) ++end;
+        const bool whole = at == 0 || !continues_name(text[at - 1]);
         if (whole) function(text.substr(at, end - at), text.substr(end));
         at = end;
     }
@@ -47,7 +47,7 @@ std::string_view without_comment(std::string_view text) {
 
 Piece piece_of(std::string_view text) {
     Piece piece{text, {}, {}};
-    for_each_name(without_comment(text), [&](std::string_view name, std::string_view behind) {
+    for_each_device_name(without_comment(text), [&](std::string_view name, std::string_view behind) {
         // What is defined is the first name that stands before ( of parameters, [ of a table, = or { of a type.
         const bool defines =
             behind.starts_with('(') || behind.starts_with('[') || behind.starts_with(" =") || behind.starts_with(" {");
@@ -124,7 +124,7 @@ private:
 std::string prelude(std::string_view program, Dialect dialect) {
     static const Pieces cuda = pieces_of(Dialect::Cuda), hip = pieces_of(Dialect::Hip);
     Selection selection(dialect == Dialect::Cuda ? cuda : hip);
-    for_each_name(program, [&](std::string_view name, std::string_view) { selection.add(name); });
+    for_each_device_name(program, [&](std::string_view name, std::string_view) { selection.add(name); });
     std::string text = std::move(selection).text();
     spell(text, dialect);
     // The language rounds each operation.

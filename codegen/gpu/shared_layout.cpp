@@ -115,6 +115,15 @@ std::int64_t total(const std::vector<SharedAccess>& accesses, const SharedLayout
     return sum;
 }
 
+/// Targets whose order of lanes was measured and stands in no document: what suits consecutive lanes as well is better.
+std::vector<Target> orders_of(const Target& target) {
+    std::vector<Target> result = {target};
+    if (target.wide_shared_loads == WideSharedLoads::InOrder) return result;
+    result.push_back(target);
+    result.back().wide_shared_loads = WideSharedLoads::InOrder;
+    return result;
+}
+
 /// In order of preference: plain, swizzled with ever more bits, padded by ever more units.
 std::vector<SharedLayout> candidates(const ir::Shape& shape, int element_bytes, int unit, const SharedForms& forms) {
     SharedLayout plain{shape, element_bytes, rounded_up(row_bytes(shape, element_bytes), unit), unit, 0, 0};
@@ -249,10 +258,12 @@ SharedLayout choose(const ir::Shape& shape, int element_bytes, const std::vector
                     const Target& target, const SharedForms& forms) {
     int unit = kBankBytes;
     for (const SharedAccess& access : accesses) unit = std::max(unit, access.vector * element_bytes);
+    const std::vector<Target> orders = orders_of(target);
     std::optional<SharedLayout> best;
     std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
     for (const SharedLayout& candidate : candidates(shape, element_bytes, unit, forms)) {
-        const std::int64_t extra = total(accesses, candidate, target, fewest);
+        std::int64_t extra = 0;
+        for (const Target& order : orders) extra += total(accesses, candidate, order, fewest);
         if (extra < fewest) {
             best = candidate;
             fewest = extra;

@@ -27,7 +27,9 @@ struct PhaseSource {
     std::string symbol;               ///< an extern "C" name, unmangled
     std::vector<ir::ValueId> values;  ///< launch values to pass, in order
     int threads = 0;                  ///< of a block
+    int registers = 0;                ///< of a thread, estimated
     std::int64_t shared_bytes = 0;    ///< dynamic shared memory of a block
+    int stages = 1;                   ///< iterations of a loop whose loads are under way at one time
 };
 
 struct Source {

@@ -50,6 +50,7 @@ Target amd(std::string name, MatrixUnit matrix_unit, int lanes, int registers, i
     target.schedule_names = {"gpu", "amd", name};
     target.name = std::move(name);
     target.vendor = Vendor::Amd;
+    target.sector_bytes = 64;
     target.lanes = lanes;
     target.registers_per_simd = registers * lanes;
     target.register_step = step;
@@ -220,6 +221,11 @@ LaneGroups shared_groups(const Target& target, int bytes, bool is_store) {
     const int words = bytes <= 4 ? 1 : bytes <= 8 ? 2 : 4;
     result.groups = consecutive(target.lanes, std::min({target.lanes, 32, result.banks / words}));
     return result;
+}
+
+int registers_available(const Target& target, int warps) {
+    const int warps_of_simd = (warps + target.simds_per_unit - 1) / target.simds_per_unit;
+    return std::min(target.registers_per_thread, target.registers_per_simd / (warps_of_simd * target.lanes));
 }
 
 Occupancy occupancy(const Target& target, int threads, int registers_per_thread, std::int64_t shared_bytes) {

@@ -49,6 +49,7 @@ struct Target {
     int shared_reserved = 0;  ///< bytes of shared memory the system takes of each block besides
     int shared_banks = 32;    ///< of 4 bytes
     WideSharedLoads wide_shared_loads = WideSharedLoads::InOrder;
+    int sector_bytes = 32;  ///< of global memory: what a request moves at least
     MatrixUnit matrix_unit = MatrixUnit::None;
     std::vector<std::string>
         schedule_names;  ///< that match `schedule` blocks, least specific first: gpu, nvidia, sm_80
@@ -69,6 +70,9 @@ const std::vector<Target>& target_table();
 
 /// How the lanes of a warp are served for a shared-memory access of 1, 2, 4, 8 or 16 bytes a lane.
 LaneGroups shared_groups(const Target& target, int bytes, bool is_store);
+
+/// Registers that a thread may use in a block of so many warps.
+int registers_available(const Target& target, int warps);
 
 /// Blocks that a unit holds at once, by the resource that allows fewest. 0: not even one fits.
 struct Occupancy {

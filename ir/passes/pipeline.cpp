@@ -4,13 +4,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ir/passes/eliminate_common.h"
 #include "ir/passes/fold_constants.h"
 #include "ir/passes/fuse_dot_accumulate.h"
 #include "ir/passes/hoist_invariants.h"
+#include "ir/passes/narrow_integers.h"
 #include "ir/passes/remove_checks.h"
 #include "ir/passes/remove_dead.h"
 #include "ir/passes/rewrite.h"
@@ -73,13 +76,43 @@ void report_steps(const Kernel& kernel, Shortfalls& shortfalls) {
     }
 }
 
+/// What a load reads, equal for equal constants.
+std::vector<std::uint64_t> place_of(const Kernel& kernel, const Op& load) {
+    std::vector<std::uint64_t> place;
+    for (const ValueId operand : load.operands) {
+        const std::optional<Scalar> constant = kernel.constant(operand);
+        place.push_back(constant ? static_cast<std::uint64_t>(constant->type) : ~std::uint64_t{0});
+        place.push_back(constant ? constant->bits : operand.index);
+    }
+    for (const AxisAccess& axis : access_of(load).axes) {
+        place.push_back(static_cast<std::uint64_t>(axis.kind));
+        place.push_back(static_cast<std::uint64_t>(axis.length));
+    }
+    return place;
+}
+
+/// Contract 11 (d): equal reads of an `in` tensor are one. Two of them stay where neither stands before the other.
+/// Copies of one read, which passes make, have its span and are no matter of the text.
+void report_equal_reads(const Kernel& kernel, Shortfalls& shortfalls) {
+    for (const Phase& phase : kernel.phases) {
+        std::map<std::vector<std::uint64_t>, support::Span> reads;
+        for_each_op(kernel, phase.block, [&](OpId id) {
+            const Op& op = kernel[id];
+            if (!reads_constant_memory(kernel, op)) return;
+            const auto [other, is_first] = reads.emplace(place_of(kernel, op), op.span);
+            if (is_first || other->second == op.span) return;
+            shortfalls.push_back({'d', op.span, "an equal read stands in another branch or loop: read it before both"});
+        });
+    }
+}
+
 }  // namespace
 
 std::span<const std::string_view> tile_pass_names() {
     // remove_checks is not among them: no backend compiles what it takes out.
-    static constexpr auto kNames =
-        std::to_array<std::string_view>({"slice_gathers", "fold_constants", "eliminate_common", "remove_dead",
-                                         "simplify_masks", "fuse_dot_accumulate", "hoist_invariants", "split_loops"});
+    static constexpr auto kNames = std::to_array<std::string_view>(
+        {"slice_gathers", "fold_constants", "eliminate_common", "remove_dead", "simplify_masks", "fuse_dot_accumulate",
+         "hoist_invariants", "split_loops", "narrow_integers"});
     return kNames;
 }
 
@@ -109,8 +142,13 @@ Shortfalls run_tile_passes(Kernel& kernel, std::string_view left_out) {
     run("fold_constants", fold_constants);
     run("remove_dead", remove_dead);
     run("simplify_masks", [&](Kernel& each) { simplify_masks(each, shortfalls); });
-    // Last: what the passes above left unused.
+    // What the passes above left unused: it would keep index tiles wide.
     run("remove_dead", remove_dead);
+    // Last: the passes above ask facts, which see less behind a conversion.
+    run("narrow_integers", [&](Kernel& each) { narrow_integers(each, shortfalls); });
+    // The conversions of one value.
+    run("eliminate_common", eliminate_common);
+    report_equal_reads(kernel, shortfalls);
     report_steps(kernel, shortfalls);
     return shortfalls;
 }

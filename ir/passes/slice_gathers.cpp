@@ -26,7 +26,7 @@ public:
 private:
     ValueId make(const Op& op, ValueId value) {
         const ScalarType type = kernel_.type(value).element;
-        if (op.kind == OpKind::Iota) return builder_.constant_int(0);
+        if (op.kind == OpKind::Iota) return builder_.constant(Scalar::integer(type, 0));
         if (op.kind == OpKind::Extract) return first_of_part(op, type);
         if (!is_elementwise(op.kind)) return of(op.operands[0]);
         if (info(op.kind).result == ResultRule::Own) return builder_.convert(op.kind, of(op.operands[0]), type);

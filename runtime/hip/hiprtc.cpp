@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "runtime/gpu/rtc.h"
 #include "runtime/hip/compilers.h"
 #include "runtime/hip/driver.h"
@@ -28,11 +26,7 @@ public:
 
     /// Asked for a target it does not know, hipRTC 5.2 aborts the process; so it is never asked.
     bool knows(const codegen::gpu::Target& target) const override {
-        int major = 0, minor = 0;
-        const char* const end = version_.data() + version_.size();
-        const auto [dot, error] = std::from_chars(version_.data(), end, major);
-        if (error == std::errc() && dot != end) std::from_chars(dot + 1, end, minor);
-        return hip_version_knows(100 * major + minor, target);
+        return hip_version_knows(hip_version(version_), target);
     }
 
     gpu::CompiledSource compile(const std::string& source, const std::string& name,

@@ -83,7 +83,8 @@ public:
         const TemporaryFolder folder;
         const std::string input = folder.file("kernel.hip"), output = folder.file("kernel.out");
         std::ofstream(input, std::ios::binary) << source;
-        // Code objects of version 5 load from ROCm 5.5 on; newer versions of the format do not there.
+        // Code objects of version 5 load from ROCm 5.5 on, those of version 4 everywhere.
+        const int format = hip_version_knows(504, target) ? 4 : 5;
         std::vector<std::string> words = {path_,
                                           "-x",
                                           "hip",
@@ -95,7 +96,7 @@ public:
                                           "-O3",
                                           "-std=c++17",
                                           "-ffp-contract=off",
-                                          "-mcode-object-version=5",
+                                          fmt::format("-mcode-object-version={}", format),
                                           "-fno-crash-diagnostics"};
         words.insert(words.end(), more.begin(), more.end());
         words.insert(words.end(), {"-o", output, input});

@@ -171,8 +171,9 @@ TEST_SUITE("unit") {
     TEST_CASE("inputs: a launch's strides, holes included, and the same bytes for the same seed") {
         CapturedLaunch strided = launch("twice", {}, 0);
         strided.tensors = {{"x", bf16, {3, 5}, {-8, 1}}, {"y", i32, {4}, {0}}, {"z", f32, {0, 7}, {7, 1}}};
-        autotune::LaunchArguments first = autotune::LaunchArguments::filled(strided, 5);
-        autotune::LaunchArguments second = autotune::LaunchArguments::filled(strided, 5);
+        const auto cpu = runtime::open_backend("cpu");
+        autotune::LaunchArguments first = autotune::LaunchArguments::filled(strided, 5, *cpu);
+        autotune::LaunchArguments second = autotune::LaunchArguments::filled(strided, 5, *cpu);
         CHECK(first.bytes() == (2 * 8 + 5) * 2 + 4);
         const auto& x = std::get<Tensor>(first.arguments()[0].value);
         const auto& same = std::get<Tensor>(second.arguments()[0].value);

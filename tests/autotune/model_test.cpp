@@ -4,7 +4,7 @@
 #include "autotune/candidates.h"
 #include "autotune/inputs.h"
 #include "codegen/cpu/target.h"
-#include "tests/autotune/fake_task.h"
+#include "tests/autotune/model_launches.h"
 
 namespace kiln::tests {
 namespace {
@@ -12,35 +12,6 @@ namespace {
 using codegen::configure::CpuMachine;
 using codegen::configure::Prediction;
 using runtime::CapturedLaunch;
-using runtime::CapturedTensor;
-
-CapturedTensor dense(const std::string& name, DType dtype, const std::vector<std::int64_t>& sizes) {
-    CapturedTensor tensor{name, dtype, sizes, sizes};
-    std::int64_t stride = 1;
-    for (std::size_t axis = sizes.size(); axis-- > 0;) {
-        tensor.strides[axis] = stride;
-        stride *= sizes[axis];
-    }
-    return tensor;
-}
-
-CapturedLaunch gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-    CapturedLaunch launch;
-    launch.file = "kiln/gemm.kiln";
-    launch.kernel = "gemm";
-    launch.tensors = {dense("a", f32, {m, k}), dense("b", f32, {k, n}), dense("c", f32, {m, n})};
-    return launch;
-}
-
-CapturedLaunch attention(bool causal, std::int64_t length) {
-    CapturedLaunch launch;
-    launch.file = "kiln/attention.kiln";
-    launch.kernel = "attention";
-    launch.generics["causal"] = causal ? "true" : "false";
-    for (const char* name : {"q", "k", "v", "o"}) launch.tensors.push_back(dense(name, f32, {1, 4, length, 64}));
-    launch.numbers["scale"] = 0.125;
-    return launch;
-}
 
 /// With the given tunables, on an AVX-512 machine of so many threads: the same on every host.
 Prediction predicted(CapturedLaunch launch, const std::map<std::string, std::string>& tunables, int threads = 1) {
@@ -95,7 +66,7 @@ TEST_SUITE("unit") {
         const auto large = gemm(1024, 1024, 512), single = gemm(64, 256, 512);
         CHECK(predicted(large, kGemmTiles, 2).seconds < 0.6 * predicted(large, kGemmTiles, 1).seconds);
         CHECK(predicted(single, kGemmTiles, 2).seconds > 0.9 * predicted(single, kGemmTiles, 1).seconds);
-        CHECK(predicted(single, kGemmTiles, 2).busy_threads == doctest::Approx(1));
+        CHECK(predicted(single, kGemmTiles, 2).busy_units == doctest::Approx(1));
     }
 
     TEST_CASE("model: edges are seen, and empty products cost next to nothing") {
@@ -116,6 +87,31 @@ TEST_SUITE("unit") {
         const Prediction causal = predicted(attention(true, 2048), kAttentionTiles);
         CHECK(causal.dot_operations / whole.dot_operations == doctest::Approx(0.5).epsilon(0.06));
         CHECK(causal.seconds < 0.65 * whole.seconds);
+    }
+
+    TEST_CASE("model: rows a power of two apart do not all stay in the first cache while a tile is transposed") {
+        const auto seconds = [](std::int64_t columns, const char* rows_of_tile) {
+            const auto launch = two_tensors("kiln/movement.kiln", "transpose_copy", 1024, columns, true);
+            return predicted(launch, {{"BM", rows_of_tile}, {"BN", "64"}}).seconds;
+        };
+        CHECK(seconds(1024, "32") > 2 * seconds(1024, "8"));
+        CHECK(seconds(1040, "32") < 1.2 * seconds(1040, "8"));
+    }
+
+    TEST_CASE("model: a tile that reaches beyond its tensor costs its mask") {
+        const auto seconds = [](std::int64_t columns, const char* block) {
+            const auto launch = two_tensors("kiln/softmax.kiln", "softmax_long", 256, columns, false);
+            return predicted(launch, {{"BLOCK", block}}).seconds;
+        };
+        CHECK(seconds(1023, "1024") > 1.02 * seconds(1024, "1024"));
+    }
+
+    TEST_CASE("model: rows that a program reads twice come from the first cache if they fit there") {
+        CapturedLaunch launch = two_tensors("kiln/layer_norm.kiln", "layer_norm", 512, 1024, false);
+        launch.tensors.insert(launch.tensors.begin() + 1, dense("w", f32, {1024}));
+        launch.tensors.push_back(dense("mean", f32, {512}));
+        launch.tensors.push_back(dense("rstd", f32, {512}));
+        CHECK(predicted(launch, {{"ROWS", "4"}}).seconds < predicted(launch, {{"ROWS", "16"}}).seconds);
     }
 
     TEST_CASE("legality: scratch memory is estimated before anything is compiled") {

@@ -41,7 +41,7 @@ void check(const std::string& text, const std::vector<TensorSpec>& tensors, Tole
     check_same(specialised->kernel, arguments, tolerance);
 }
 
-TensorSpec tensor(ir::ScalarType element, const ir::Shape& sizes, std::uint32_t seed = 1, double scale = 1) {
+TensorSpec filled(ir::ScalarType element, const ir::Shape& sizes, std::uint32_t seed = 1, double scale = 1) {
     return {element, sizes, {}, seed, scale};
 }
 
@@ -59,7 +59,7 @@ grid i in 0 .. M by 3 {
 })";
         for (const ir::ScalarType type : {F32, BF16, I64, U8, Bool, U4, F4E2M1, F8E4M3}) {
             CAPTURE(ir::name(type));
-            check(text, {tensor(type, {7, 10}), tensor(type, {7, 10}, 2), tensor(type, {7, 10}, 3)});
+            check(text, {filled(type, {7, 10}), filled(type, {7, 10}, 2), filled(type, {7, 10}, 3)});
         }
     }
 
@@ -95,7 +95,7 @@ grid one in 0 .. 1 {{
     z[107 :+ 105] = reshape(cumsum(i64(u), axis = {0}, exclusive = true), 105)
 }})",
                               axis),
-                  {tensor(F32, {3, 5, 7}), tensor(I32, {3, 5, 7}, 2), tensor(F32, {212}, 3), tensor(I64, {212}, 4)},
+                  {filled(F32, {3, 5, 7}), filled(I32, {3, 5, 7}, 2), filled(F32, {212}, 3), filled(I64, {212}, 4)},
                   {1e-5, 1e-5});
         }
     }
@@ -115,8 +115,8 @@ grid one in 0 .. 1 {
 })";
         for (const ir::ScalarType type : {F32, F64, BF16, F16, I8, U8, I64, U64}) {
             CAPTURE(ir::name(type));
-            check(text, {tensor(type, {5, 17}, 1, 0.05), tensor(type, {5, 17}, 2), tensor(type, {5, 17}, 3),
-                         tensor(I64, {5, 17}, 4), tensor(U32, {17}, 5)});
+            check(text, {filled(type, {5, 17}, 1, 0.05), filled(type, {5, 17}, 2), filled(type, {5, 17}, 3),
+                         filled(I64, {5, 17}, 4), filled(U32, {17}, 5)});
         }
         check(R"(
 kernel k(x: in f32[N], y: out f32[N])
@@ -126,7 +126,7 @@ grid one in 0 .. 1 {
     y[20 :+ 20] = sort(t, axis = 0, descending = true)
     y[40] = f32(argmax(t))
 })",
-              {tensor(F32, {41}), tensor(F32, {41}, 2)});
+              {filled(F32, {41}), filled(F32, {41}, 2)});
     }
 
     TEST_CASE("elements: atomics of every kind and type") {
@@ -140,7 +140,7 @@ grid i in 0 .. N by 8 {{
 {}
 }})",
                               updates),
-                  {tensor(type, {19}, 1), tensor(I32, {19}, 2, 0.1), tensor(type, {9}, 3), tensor(type, {19}, 4)});
+                  {filled(type, {19}, 1), filled(I32, {19}, 2, 0.1), filled(type, {9}, 3), filled(type, {19}, 4)});
         };
         for (const ir::ScalarType type : {I32, U32, I64, U64, F32, F64}) {
             atomics("    z[i :+ 8] = atomic_add(y[at, fill = 3], v)", type);
@@ -190,7 +190,7 @@ grid i in 0 .. N by 16 {
     }
     if sum(total) > 0 { z[i :+ 4] = total }
 })",
-              {tensor(F32, {50}), tensor(F32, {50}, 2), tensor(F32, {50}, 3)}, {1e-6, 1e-6});
+              {filled(F32, {50}), filled(F32, {50}, 2), filled(F32, {50}, 3)}, {1e-6, 1e-6});
     }
 
     TEST_CASE("elements: random numbers are the same bits") {
@@ -201,7 +201,7 @@ grid i in 0 .. N by 8 {
     let a, b, c, d = philox(x[i :+ 8], u64(i + iota(8)))
     z[i :+ 8, :] = stack(a, b, c, d, axis = 1)
 })",
-              {tensor(U64, {21}), tensor(F32, {21}, 2), tensor(U32, {21, 4}, 3)});
+              {filled(U64, {21}), filled(F32, {21}, 2), filled(U32, {21, 4}, 3)});
     }
 
     TEST_CASE("elements: 4-bit tensors, read and written in parts") {
@@ -214,7 +214,7 @@ grid i in 0 .. M by 2, j in 0 .. N by 6 {
     f[i :+ 2, j :+ 6] = f32(t)
     y[i :+ 2, j :+ 6] = saturate(f32(t) * 0.5, T)
 })",
-                  {tensor(type, {5, 16}), tensor(type, {5, 16}, 2), tensor(F32, {5, 16}, 3)});
+                  {filled(type, {5, 16}), filled(type, {5, 16}, 2), filled(F32, {5, 16}, 3)});
         }
     }
 }

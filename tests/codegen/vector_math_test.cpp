@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "ir/semantics.h"
 #include "tests/codegen/element_jit.h"
 
 using namespace kiln;
@@ -120,23 +121,53 @@ constexpr ScalarType type_of(double) {
     return ScalarType::F64;
 }
 
+/// test_exp and so on.
+std::string symbol(OpKind kind) {
+    return "test_" + std::string(ir::info(kind).mnemonic);
+}
+
+void add_unary(test::ElementModule& module, ScalarType type, unsigned lanes) {
+    for (const OpKind kind : kUnary) {
+        module.add(symbol(kind), lanes, {type}, type, [&](VectorOps& ops, const std::vector<llvm::Value*>& operands) {
+            return ops.elementwise(kind, type, operands);
+        });
+    }
+    module.load();
+}
+
+/// All patterns of f16 or bf16: computed in f32 and rounded, so hardly more than half a place off.
+void check_narrow(const Target& target, ScalarType type, int digits, int least_exponent) {
+    test::ElementModule module(target);
+    add_unary(module, type, static_cast<unsigned>(target.vector_bytes / 4));
+    std::vector<std::uint16_t> inputs(65536), outputs(65536);
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<std::uint16_t>(i);
+    const void* pointer = inputs.data();
+    for (const OpKind kind : kUnary) {
+        module.function(symbol(kind))(&pointer, outputs.data(), 65536);
+        int wrong = 0;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const double exact = reference<double>(kind, ir::decode_real(type, inputs[i]));
+            const double found = ir::decode_real(type, outputs[i]);
+            const double rounded = ir::round_to(type, exact).as_double();
+            if (found == rounded || (std::isnan(found) && std::isnan(rounded))) continue;
+            const double place = std::ldexp(1, std::max(std::ilogb(exact), least_exponent) - digits + 1);
+            if (std::isfinite(found) && std::abs(found - exact) <= 0.501 * place) continue;
+            if (++wrong < 4)
+                FAIL_CHECK(ir::info(kind).mnemonic << " of " << ir::decode_real(type, inputs[i]) << " is " << found);
+        }
+        CHECK(wrong == 0);
+    }
+}
+
 template <class T, class Wide>
 void check_unary(const Target& target, unsigned lanes, std::size_t count) {
     test::ElementModule module(target);
-    const ScalarType type = type_of(T{});
-    for (const OpKind kind : kUnary) {
-        module.add("test_" + std::string(ir::info(kind).mnemonic), lanes, {type}, type,
-                   [&](VectorOps& ops, const std::vector<llvm::Value*>& operands) {
-                       return ops.elementwise(kind, type, operands);
-                   });
-    }
-    module.load();
+    add_unary(module, type_of(T{}), lanes);
     const std::vector<T> inputs = samples<T>(count);
     const void* pointer = inputs.data();
     for (const OpKind kind : kUnary) {
         std::vector<T> outputs(inputs.size());
-        module.function("test_" + std::string(ir::info(kind).mnemonic))(&pointer, outputs.data(),
-                                                                        static_cast<std::int64_t>(inputs.size()));
+        module.function(symbol(kind))(&pointer, outputs.data(), static_cast<std::int64_t>(inputs.size()));
         double worst = 0;
         T where = 0;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -201,6 +232,37 @@ TEST_SUITE("differential") {
             check_unary<double, long double>(target, static_cast<unsigned>(target.vector_bytes / 8), 60000);
             check_unary<double, long double>(target, 1, 4000);
             check_pow<double, long double>(target, 4, 12000);
+        }
+    }
+
+    TEST_CASE("functions of f16 and bf16 are those of f32, rounded, for all patterns") {
+        for (const std::string& name : test::runnable_targets()) {
+            check_narrow(*codegen::cpu::target_named(name), ScalarType::F16, 11, -14);
+            check_narrow(*codegen::cpu::target_named(name), ScalarType::BF16, 8, -126);
+        }
+    }
+
+    TEST_CASE("functions of floats: every 61st of all patterns" * doctest::skip()) {
+        constexpr std::uint64_t kStep = 61, kBatch = 4096;
+        const Target& target = codegen::cpu::host_target();
+        test::ElementModule module(target);
+        add_unary(module, ScalarType::F32, static_cast<unsigned>(target.vector_bytes / 4));
+        for (const OpKind kind : kUnary) {
+            double worst = 0;
+            float where = 0;
+            std::vector<float> inputs(kBatch), outputs(kBatch);
+            for (std::uint64_t first = 0; first < std::uint64_t{1} << 32; first += kStep * kBatch) {
+                for (std::uint64_t i = 0; i < kBatch; ++i)
+                    inputs[i] = std::bit_cast<float>(static_cast<std::uint32_t>(first + i * kStep));
+                const void* pointer = inputs.data();
+                module.function(symbol(kind))(&pointer, outputs.data(), kBatch);
+                for (std::uint64_t i = 0; i < kBatch; ++i) {
+                    const double error = ulps(outputs[i], reference<double>(kind, inputs[i]));
+                    if (error > worst) worst = error, where = inputs[i];
+                }
+            }
+            MESSAGE(ir::info(kind).mnemonic << ": at most " << worst << " ulp, at " << where);
+            CHECK(worst <= 2);
         }
     }
 

@@ -8,15 +8,13 @@
 #include <limits>
 
 #include "kernel_case.h"
+#include "tests/support/special_values.h"
 
 using namespace kiln;
 using namespace kiln::test;
 using enum ir::ScalarType;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> list_of(const GuardedTensor& tensor) {
     std::vector<double> list;

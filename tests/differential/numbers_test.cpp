@@ -5,15 +5,13 @@
 #include <limits>
 
 #include "kernel_case.h"
+#include "tests/support/special_values.h"
 
 using namespace kiln;
 using namespace kiln::test;
 using enum ir::ScalarType;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// Values at the edges of float and integer types, and of the conversions between them.
 const std::vector<double> kEdges = {0.0,

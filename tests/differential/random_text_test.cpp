@@ -54,8 +54,35 @@ TEST_SUITE("differential") {
     TEST_CASE("random programs without each of the tile passes") {
         check_seeds(500, 510, Variants::EachPass);
     }
-    TEST_CASE("ten thousand random programs, with each pass and without" * doctest::skip()) {
-        check_seeds(1000, 11000, Variants::EachPass);
+    TEST_CASE("ten thousand random programs, with each pass and without: first thousand" * doctest::skip()) {
+        check_seeds(1000, 2000, Variants::EachPass);
+    }
+    TEST_CASE("ten thousand random programs, with each pass and without: second thousand" * doctest::skip()) {
+        check_seeds(2000, 3000, Variants::EachPass);
+    }
+    TEST_CASE("ten thousand random programs, with each pass and without: third thousand" * doctest::skip()) {
+        check_seeds(3000, 4000, Variants::EachPass);
+    }
+    TEST_CASE("ten thousand random programs, with each pass and without: fourth thousand" * doctest::skip()) {
+        check_seeds(4000, 5000, Variants::EachPass);
+    }
+    TEST_CASE("ten thousand random programs, with each pass and without: fifth thousand" * doctest::skip()) {
+        check_seeds(5000, 6000, Variants::EachPass);
+    }
+    TEST_CASE("ten thousand random programs, with each pass and without: sixth thousand" * doctest::skip()) {
+        check_seeds(6000, 7000, Variants::EachPass);
+    }
+    TEST_CASE("ten thousand random programs, with each pass and without: seventh thousand" * doctest::skip()) {
+        check_seeds(7000, 8000, Variants::EachPass);
+    }
+    TEST_CASE("ten thousand random programs, with each pass and without: eighth thousand" * doctest::skip()) {
+        check_seeds(8000, 9000, Variants::EachPass);
+    }
+    TEST_CASE("ten thousand random programs, with each pass and without: ninth thousand" * doctest::skip()) {
+        check_seeds(9000, 10000, Variants::EachPass);
+    }
+    TEST_CASE("ten thousand random programs, with each pass and without: tenth thousand" * doctest::skip()) {
+        check_seeds(10000, 11000, Variants::EachPass);
     }
     TEST_CASE("random programs mean the same in other words") {
         for (std::uint32_t seed = 2000; seed < 2060; ++seed) check_edits(seed);

@@ -6,15 +6,13 @@
 #include <limits>
 
 #include "kernel_case.h"
+#include "tests/support/special_values.h"
 
 using namespace kiln;
 using namespace kiln::test;
 using enum ir::ScalarType;
 
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Row {
     const char* expression;
@@ -130,23 +128,23 @@ TEST_SUITE("differential") {
 
     TEST_CASE("values: NaN, infinities and the sign of zero in comparisons and choices") {
         for (const ir::ScalarType type : {F16, BF16, F32, F64}) {
-            const std::vector<double> x = {kNan, -0.0, 0.0, kInf, -kInf, 1};
+            const std::vector<double> x = {kNan, -0.0, 0.0, kInfinity, -kInfinity, 1};
             check_rows(type, type,
-                       {{"min(t, 0)", x, {0, -0.0, 0, 0, -kInf, 0}},
-                        {"max(t, 0)", x, {0, 0, 0, kInf, 0, 1}},
-                        {"max(t, -0.0)", x, {-0.0, -0.0, 0, kInf, -0.0, 1}},
-                        {"minimum(t, 0)", x, {kNan, -0.0, 0, 0, -kInf, 0}},
-                        {"maximum(t, 0)", x, {kNan, 0, 0, kInf, 0, 1}},
+                       {{"min(t, 0)", x, {0, -0.0, 0, 0, -kInfinity, 0}},
+                        {"max(t, 0)", x, {0, 0, 0, kInfinity, 0, 1}},
+                        {"max(t, -0.0)", x, {-0.0, -0.0, 0, kInfinity, -0.0, 1}},
+                        {"minimum(t, 0)", x, {kNan, -0.0, 0, 0, -kInfinity, 0}},
+                        {"maximum(t, 0)", x, {kNan, 0, 0, kInfinity, 0, 1}},
                         {"clamp(t, -1, 1)", x, {-1, -0.0, 0, 1, -1, 1}},
-                        {"abs(t)", x, {kNan, 0, 0, kInf, kInf, 1}},
-                        {"-t", x, {kNan, 0, -0.0, -kInf, kInf, -1}},
-                        {"0 - t", x, {kNan, 0, 0, -kInf, kInf, -1}},
-                        {"t + 0", x, {kNan, 0, 0, kInf, -kInf, 1}},
+                        {"abs(t)", x, {kNan, 0, 0, kInfinity, kInfinity, 1}},
+                        {"-t", x, {kNan, 0, -0.0, -kInfinity, kInfinity, -1}},
+                        {"0 - t", x, {kNan, 0, 0, -kInfinity, kInfinity, -1}},
+                        {"t + 0", x, {kNan, 0, 0, kInfinity, -kInfinity, 1}},
                         {"t * 0", x, {kNan, -0.0, 0, kNan, kNan, 0}},
                         {"t - t", x, {kNan, 0, 0, kNan, kNan, 0}},
-                        {"1 / t", x, {kNan, -kInf, kInf, 0, -0.0, 1}},
+                        {"1 / t", x, {kNan, -kInfinity, kInfinity, 0, -0.0, 1}},
                         {"t / t", x, {kNan, kNan, kNan, kNan, kNan, 1}},
-                        {"sqrt(t)", x, {kNan, -0.0, 0, kInf, kNan, 1}},
+                        {"sqrt(t)", x, {kNan, -0.0, 0, kInfinity, kNan, 1}},
                         {"select(t == t, #(1), #(2))", x, {2, 1, 1, 1, 1, 1}},
                         {"select(t != t, #(1), #(2))", x, {1, 2, 2, 2, 2, 2}},
                         {"select(t < 0, #(1), #(2))", x, {2, 2, 2, 2, 1, 2}},
@@ -160,41 +158,43 @@ TEST_SUITE("differential") {
 
     TEST_CASE("values: rounding to whole numbers and edges of the functions") {
         for (const ir::ScalarType type : {F16, BF16, F32, F64}) {
-            check_rows(type, type,
-                       {{"round(t)", {0.5, 1.5, 2.5, -0.5, -1.5, kNan, kInf}, {0, 2, 2, -0.0, -2, kNan, kInf}},
-                        {"floor(t)", {0.5, -0.5, -0.0, -kInf, kNan}, {0, -1, -0.0, -kInf, kNan}},
-                        {"ceil(t)", {0.5, -0.5, -0.0, kInf, kNan}, {1, -0.0, -0.0, kInf, kNan}},
-                        {"trunc(t)", {1.75, -1.75, -0.25, kInf}, {1, -1, -0.0, kInf}},
-                        {"exp(t)", {0, -kInf, kInf, kNan}, {1, 0, kInf, kNan}},
-                        {"exp2(t)", {0, 3, -kInf, kInf, kNan}, {1, 8, 0, kInf, kNan}},
-                        {"log(t)", {1, 0, -0.0, -1, kInf, kNan}, {0, -kInf, -kInf, kNan, kInf, kNan}},
-                        {"log2(t)", {8, 0, -1, kInf}, {3, -kInf, kNan, kInf}},
-                        {"rsqrt(t)", {4, 0, -0.0, -1, kInf}, {0.5, kInf, -kInf, kNan, 0}},
-                        {"sin(t)", {0, kInf, kNan}, {0, kNan, kNan}},
-                        {"cos(t)", {0, -kInf, kNan}, {1, kNan, kNan}},
-                        {"tanh(t)", {0, kInf, -kInf, kNan}, {0, 1, -1, kNan}},
-                        {"erf(t)", {0, kInf, -kInf, kNan}, {0, 1, -1, kNan}},
-                        {"pow(t, 0)", {0, kInf, 5}, {1, 1, 1}},
-                        {"pow(t, 2)", {0, 1, -kInf}, {0, 1, kInf}}},
-                       8);
+            check_rows(
+                type, type,
+                {{"round(t)", {0.5, 1.5, 2.5, -0.5, -1.5, kNan, kInfinity}, {0, 2, 2, -0.0, -2, kNan, kInfinity}},
+                 {"floor(t)", {0.5, -0.5, -0.0, -kInfinity, kNan}, {0, -1, -0.0, -kInfinity, kNan}},
+                 {"ceil(t)", {0.5, -0.5, -0.0, kInfinity, kNan}, {1, -0.0, -0.0, kInfinity, kNan}},
+                 {"trunc(t)", {1.75, -1.75, -0.25, kInfinity}, {1, -1, -0.0, kInfinity}},
+                 {"exp(t)", {0, -kInfinity, kInfinity, kNan}, {1, 0, kInfinity, kNan}},
+                 {"exp2(t)", {0, 3, -kInfinity, kInfinity, kNan}, {1, 8, 0, kInfinity, kNan}},
+                 {"log(t)", {1, 0, -0.0, -1, kInfinity, kNan}, {0, -kInfinity, -kInfinity, kNan, kInfinity, kNan}},
+                 {"log2(t)", {8, 0, -1, kInfinity}, {3, -kInfinity, kNan, kInfinity}},
+                 {"rsqrt(t)", {4, 0, -0.0, -1, kInfinity}, {0.5, kInfinity, -kInfinity, kNan, 0}},
+                 {"sin(t)", {0, kInfinity, kNan}, {0, kNan, kNan}},
+                 {"cos(t)", {0, -kInfinity, kNan}, {1, kNan, kNan}},
+                 {"tanh(t)", {0, kInfinity, -kInfinity, kNan}, {0, 1, -1, kNan}},
+                 {"erf(t)", {0, kInfinity, -kInfinity, kNan}, {0, 1, -1, kNan}},
+                 {"pow(t, 0)", {0, kInfinity, 5}, {1, 1, 1}},
+                 {"pow(t, 2)", {0, 1, -kInfinity}, {0, 1, kInfinity}}},
+                8);
         }
     }
 
     TEST_CASE("values: conversions clamp, wrap, and take NaN as the table says") {
-        const std::vector<double> x = {kNan, kInf, -kInf, 300, -300, 1.9, -1.9};
-        check_rows(F32, F32,
-                   {{"f32(i8(t))", x, {0, 127, -128, 127, -128, 1, -1}},
-                    {"f32(u8(t))", x, {0, 255, 0, 255, 0, 1, 0}},
-                    {"f32(i4(t))", x, {0, 7, -8, 7, -8, 1, -1}},
-                    {"f32(u4(t))", x, {0, 15, 0, 15, 0, 1, 0}},
-                    {"f32(f4e2m1(t))", x, {6, 6, -6, 6, -6, 2, -2}},
-                    {"f32(f8e4m3(t))", x, {kNan, kNan, kNan, 288, -288, 1.875, -1.875}},
-                    {"f32(saturate(t, f8e4m3))", {kNan, kInf, -kInf, 1e9, -1e9}, {kNan, 448, -448, 448, -448}},
-                    {"f32(f8e8m0(t))", {kNan, kInf, -1, 0, 3, 4, 5}, {kNan, kNan, 0x1p-127, 0x1p-127, 4, 4, 8}},
-                    {"f32(saturate(t, f8e8m0))", {kNan, kInf, 0x1.8p127}, {kNan, 0x1p127, 0x1p127}},
-                    {"f32(f16(t))", {65519, 65520, -65520, 0x1p-25, 0x1.8p-25}, {65504, kInf, -kInf, 0, 0x1p-24}},
-                    {"f32(saturate(t, f16))", {65520, kInf, -kInf, kNan}, {65504, 65504, -65504, kNan}},
-                    {"f32(i64(t))", {kNan, 0x1p63, -0x1p63, 0x1p62}, {0, 0x1p63, -0x1p63, 0x1p62}}});
+        const std::vector<double> x = {kNan, kInfinity, -kInfinity, 300, -300, 1.9, -1.9};
+        check_rows(
+            F32, F32,
+            {{"f32(i8(t))", x, {0, 127, -128, 127, -128, 1, -1}},
+             {"f32(u8(t))", x, {0, 255, 0, 255, 0, 1, 0}},
+             {"f32(i4(t))", x, {0, 7, -8, 7, -8, 1, -1}},
+             {"f32(u4(t))", x, {0, 15, 0, 15, 0, 1, 0}},
+             {"f32(f4e2m1(t))", x, {6, 6, -6, 6, -6, 2, -2}},
+             {"f32(f8e4m3(t))", x, {kNan, kNan, kNan, 288, -288, 1.875, -1.875}},
+             {"f32(saturate(t, f8e4m3))", {kNan, kInfinity, -kInfinity, 1e9, -1e9}, {kNan, 448, -448, 448, -448}},
+             {"f32(f8e8m0(t))", {kNan, kInfinity, -1, 0, 3, 4, 5}, {kNan, kNan, 0x1p-127, 0x1p-127, 4, 4, 8}},
+             {"f32(saturate(t, f8e8m0))", {kNan, kInfinity, 0x1.8p127}, {kNan, 0x1p127, 0x1p127}},
+             {"f32(f16(t))", {65519, 65520, -65520, 0x1p-25, 0x1.8p-25}, {65504, kInfinity, -kInfinity, 0, 0x1p-24}},
+             {"f32(saturate(t, f16))", {65520, kInfinity, -kInfinity, kNan}, {65504, 65504, -65504, kNan}},
+             {"f32(i64(t))", {kNan, 0x1p63, -0x1p63, 0x1p62}, {0, 0x1p63, -0x1p63, 0x1p62}}});
         check_rows(I32, I32,
                    {{"i32(i8(t))", {300, -129, 127}, {44, 127, 127}},
                     {"i32(u8(t))", {300, -1}, {44, 255}},

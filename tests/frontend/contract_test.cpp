@@ -17,7 +17,7 @@ struct Passed {
 
     explicit Passed(const std::string& body, bool fits_32_bits = true) {
         const frontend::Program program =
-            load_text("kernel k(x: in f32[N], id: in i32[N], y: out f32[R], n: int)\n" + body);
+            load_text("kernel k(x: in f32[N], id: in i32[N], far: in i64[N], y: out f32[R], n: int)\n" + body);
         frontend::Request request;
         request.kernel = "k";
         request.fits_32_bits = fits_32_bits;
@@ -42,6 +42,17 @@ struct Passed {
         return found;
     }
     std::size_t count(ir::OpKind kind) const { return count(kind, after.phases[0].block); }
+    /// How many tiles of the phase have 64-bit elements.
+    std::size_t int_tiles() const {
+        std::size_t found = 0;
+        ir::for_each_op(after, after.phases[0].block, [&](ir::OpId op) {
+            for (const ir::ValueId result : after[op].results) {
+                const ir::Type& type = after.type(result);
+                found += type.is_tile() && type.element == ir::kInt ? 1 : 0;
+            }
+        });
+        return found;
+    }
     /// "a: reason\n" for each.
     std::string reasons() const {
         std::string list;
@@ -57,8 +68,10 @@ struct Passed {
             HostTensor x = HostTensor::noise(ir::ScalarType::F32, {size}, 7);
             HostTensor id(ir::ScalarType::I32, {size},
                           [](std::int64_t i) { return static_cast<double>(i * 7 % 5 - 1); });
+            HostTensor far(ir::ScalarType::I64, {size}, [](std::int64_t i) { return static_cast<double>(i) * 1e15; });
             HostTensor y = HostTensor::filled(ir::ScalarType::F32, {4}, -3);
-            const std::vector<ir::Argument> arguments = {x.view(), id.view(), y.view(), ir::Scalar::int64(n)};
+            const std::vector<ir::Argument> arguments = {x.view(), id.view(), far.view(), y.view(),
+                                                         ir::Scalar::int64(n)};
             REQUIRE(ir::interpret(kernel, arguments).messages.empty());
             std::vector<double> values;
             for (std::int64_t i = 0; i < 4; ++i) values.push_back(y[i]);
@@ -137,13 +150,14 @@ TEST_SUITE("ir") {
                       "    for j in 0 .. N by 4 { s += sum(select(j + iota(4) < n, x[j :+ 4] + 1, 0), axis = 0) }\n" +
                       tail) ==
               "a: this mask is computed in each round: its bound is no sum of values from outside the loop, or may "
-              "wrap\n");
+              "wrap\n"
+              "f: this arithmetic of index tiles takes 64 bits: a number that a launch gives has no range\n");
         // No size is so large that the sum could wrap, whatever is known of the arguments.
         CHECK(
-            reasons(head +
-                        "    for j in 0 .. N by 4 { s += sum(select(j + iota(4) < N, x[j :+ 4] + 1, 0), axis = 0) }\n" +
-                        tail,
-                    false) == "");
+            reasons(
+                head + "    for j in 0 .. N by 4 { s += sum(select(j + iota(4) < N, x[j :+ 4] + 1, 0), axis = 0) }\n" +
+                    tail,
+                false) == "f: this arithmetic of index tiles takes 64 bits: the arguments are not known to be small\n");
         // A mask that never changes in the loop, or that facts decide, is no matter of the loop.
         CHECK(reasons(head +
                       "    for j in 0 .. 64 by 4 { s += sum(select(j + iota(4) < 64 && i + iota(4) < N, x[j :+ 4] + 1, "
@@ -195,6 +209,72 @@ TEST_SUITE("ir") {
     TEST_CASE("contract (d): equal reads of an `in` tensor are one") {
         CHECK(Passed("grid i in 0 .. N by 4 { y[i :+ 4] = x[i :+ 4] * x[i + 0 :+ 4] }\n").count(ir::OpKind::Load) == 1);
         CHECK(Passed("grid i in 0 .. N by 4 { y[i :+ 4] = x[i :+ 4] * x[i + 1 :+ 4] }\n").count(ir::OpKind::Load) == 2);
+    }
+
+    TEST_CASE("contract (d): equal reads of which neither stands before the other have their reason") {
+        const std::string branches =
+            "grid i in 0 .. 1 {\n    if n > 0 { y[0 :+ 4] = x[n :+ 4] } else { y[0 :+ 4] = x[n :+ 4, fill = F] * 2 "
+            "}\n}\n";
+        const auto reasons = [&](const std::string& fill) {
+            std::string text = branches;
+            return Passed(text.replace(text.find('F'), 1, fill)).reasons();
+        };
+        CHECK(reasons("0") == "d: an equal read stands in another branch or loop: read it before both\n");
+        CHECK(reasons("1") == "");
+        // A pass that divides a loop copies its reads.
+        CHECK(Passed("grid i in 0 .. 1 {\n    for j in 0 .. N by 4 {\n"
+                     "        y[0 :+ 4] = select(j + iota(4) < N, x[j :+ 4] + x[n :+ 4], 0)\n    }\n}\n")
+                  .reasons() == "");
+    }
+
+    TEST_CASE("contract (f): index tiles are computed in 32 bits") {
+        const Passed passed(
+            "grid i in 0 .. 4 {\n    var s: f32 = 0\n    for j in 0 .. N by 16 {\n        let at = j + iota(16)\n"
+            "        let block = reshape(at, 4, 4) / 3 + 2 * i\n"
+            "        s += sum(select(at % 3 == i, x[at * 2 - i], f32(at)), axis = 0)\n"
+            "        s += f32(sum(i32(block), axis = 0)[1])\n    }\n    y[i] = s\n}\n");
+        CHECK_MESSAGE(passed.int_tiles() == 0, passed.text);
+        CHECK(passed.reasons() == "");
+        for (const std::int64_t size : kSizes) passed.check_same(size, 0);
+    }
+
+    TEST_CASE("contract (f): what needs 64 bits keeps them") {
+        // What is used as it is: here in a sum of `int`, and carried by a loop.
+        const Passed summed(
+            "grid i in 0 .. 4 {\n    var at = i + iota(4)\n    while at[0] < N { at = at + 5 }\n"
+            "    y[i] = f32(sum(i * iota(4), axis = 0)) + f32(sum(at, axis = 0))\n}\n");
+        CHECK_MESSAGE(summed.int_tiles() > 2, summed.text);
+        for (const std::int64_t size : kSizes) summed.check_same(size, 0);
+        // Counts of bits, and shifts by more than 31.
+        const Passed bits(
+            "grid i in 0 .. 4 { y[i] = sum(f32(popcount(i - iota(8)) + clz(i + iota(8)) + (iota(8) << i * 11)), "
+            "axis = 0) }\n");
+        bits.check_same(4, 0);
+    }
+
+    TEST_CASE("contract (f): what is not narrowed has its reason") {
+        const auto reasons = [](const std::string& body, bool fits = true) { return Passed(body, fits).reasons(); };
+        const std::string head = "f: this arithmetic of index tiles takes 64 bits: ";
+        const std::string slices =
+            "grid i in 0 .. N by 4 { y[i :+ 4] = select((i + iota(4)) / 3 > 7, x[i :+ 4] + 1, 0) }\n";
+        CHECK(reasons(slices) == "");
+        CHECK(reasons(slices, false) == head + "the arguments are not known to be small\n");
+        CHECK(reasons("grid i in 0 .. 4 by 4 { y[i :+ 4] = f32(n + iota(4)) }\n") ==
+              head + "a number that a launch gives has no range\n");
+        CHECK(reasons("grid i in 0 .. 4 { for j in 0 .. n by 4 { y[i] = sum(f32(j + iota(4)), axis = 0) } }\n") ==
+              head + "a number that a launch gives has no range\n");
+        CHECK(reasons("grid i in 0 .. 4 {\n    var k = 0\n    while k < N { k = k + 3 }\n"
+                      "    y[i] = sum(f32(k + iota(4)), axis = 0)\n}\n") ==
+              head + "a number that a loop or branch hands on has no range\n");
+        CHECK(reasons("grid i in 0 .. N by 4 { y[i :+ 4] = f32((i + iota(4)) * N) }\n") ==
+              head + "its result may need them\n");
+        CHECK(reasons("grid i in 0 .. N by 4 { y[i :+ 4] = f32(i * N + iota(4)) }\n") ==
+              head + "a result on the way may need them\n");
+        // Numbers from i32 memory have the range of their type, those from i64 memory are the program's own.
+        CHECK(reasons("grid i in 0 .. N by 4 { y[i :+ 4] = f32(int(id[i :+ 4]) / 2) }\n") == "");
+        CHECK(reasons("grid i in 0 .. N by 4 { y[i :+ 4] = f32(int(id[i :+ 4]) + 1) }\n") ==
+              head + "its result may need them\n");
+        CHECK(reasons("grid i in 0 .. N by 4 { y[i :+ 4] = f32(far[i :+ 4] + 1) }\n") == "");
     }
 
     TEST_CASE("contract (g): steps by tunables and units() are constants") {

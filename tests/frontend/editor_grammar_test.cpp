@@ -118,6 +118,27 @@ TEST_SUITE("unit") {
         }
     }
 
+    TEST_CASE("the editor's extension names files that are there, and one language throughout") {
+        const std::filesystem::path folder = std::filesystem::path(KILN_SOURCE_DIR) / "editors/vscode";
+        const Json package = Json::parse(source_file("editors/vscode/package.json"));
+        const Json& language = package["contributes"]["languages"].at(0);
+        const Json& grammar = package["contributes"]["grammars"].at(0);
+        for (const Json& path : {package["main"], language["configuration"], grammar["path"]}) {
+            CAPTURE(path);
+            CHECK(std::filesystem::is_regular_file(folder / path.get<std::string>()));
+        }
+        CHECK(language["extensions"] == Json::array({".kiln"}));
+        CHECK(grammar["language"] == language["id"]);
+        CHECK(package["activationEvents"] == Json::array({"onLanguage:" + language["id"].get<std::string>()}));
+        const Json colours = Json::parse(source_file("editors/vscode/" + grammar["path"].get<std::string>()));
+        CHECK(colours["scopeName"] == grammar["scopeName"]);
+        const Json configuration = Json::parse(source_file("editors/vscode/language-configuration.json"));
+        CHECK(configuration["comments"]["lineComment"] == "//");
+        // The setting that the code reads.
+        CHECK(package["contributes"]["configuration"]["properties"].contains("kiln.program"));
+        CHECK(source_file("editors/vscode/extension.js").find("get(\"program\"") != std::string::npos);
+    }
+
     TEST_CASE("the editor's grammar leaves names alone") {
         const Grammar grammar;
         for (const std::string name : {"exponent", "form", "in_place", "f32x", "sum_of", "outer", "gridlike"}) {

@@ -162,9 +162,22 @@ std::vector<std::string> ir_texts() {
     return texts;
 }
 
+/// The files of a folder of tests/fuzz/corpus: where libFuzzer begins, and what it once found, made small.
+std::vector<std::string> corpus(const std::string& folder) {
+    std::vector<std::string> texts;
+    const std::filesystem::path path = std::filesystem::path(KILN_SOURCE_DIR) / "tests/fuzz/corpus" / folder;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) texts.push_back(dsl::read_file(entry.path()));
+    return texts;
+}
+
 }  // namespace
 
 TEST_SUITE("faults") {
+    TEST_CASE("fuzzing: what is kept for libFuzzer") {
+        for (const std::string& text : corpus("grammar")) CHECK_NOTHROW(fuzz_grammar(text));
+        for (const std::string& text : corpus("checker")) CHECK_NOTHROW(fuzz_checker(text));
+        for (const std::string& text : corpus("ir_text")) CHECK_NOTHROW(fuzz_ir_text(text));
+    }
     TEST_CASE("fuzzing: the corpus itself") {
         for (const std::string& text : kernel_texts()) CHECK_NOTHROW(fuzz_grammar(text));
         for (const std::string& text : must_work_texts()) CHECK_NOTHROW(fuzz_checker(text));

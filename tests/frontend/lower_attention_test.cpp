@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "tests/frontend/kernel_run.h"
+#include "tests/support/special_values.h"
 
 namespace kiln::test {
 
@@ -9,8 +10,6 @@ namespace {
 
 using ir::ScalarType;
 using ir::Shape;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct AttentionCase {
     const char* name;

@@ -1,5 +1,6 @@
 // Builtins that combine, order, count and draw, atomics, and messages: values through the interpreter.
 #include "tests/frontend/kernel_run.h"
+#include "tests/support/special_values.h"
 
 namespace kiln::test {
 
@@ -8,8 +9,6 @@ namespace {
 using ir::ScalarType;
 using ir::Shape;
 using Values = std::vector<double>;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// Runs `k(x: in f32[N], n: inout T[M])` and returns n.
 Values result_of(const std::string& body, const Values& x, const std::string& type = "f32", Values n = Values(8, -1)) {

@@ -9,7 +9,7 @@ using ir::ScalarType;
 using ir::Shape;
 
 /// Runs `k(x: in f32[N], id: in i32[M], y: inout f32[N])` with x = 1, 2, 3 ..., id as given, y = -1, and returns y.
-HostTensor result_of(const std::string& rest, std::vector<double> id = {0, 1, 2, 3}, std::int64_t n = 10) {
+HostTensor results_of(const std::string& rest, std::vector<double> id = {0, 1, 2, 3}, std::int64_t n = 10) {
     const frontend::Program program = load_text("kernel k(x: in f32[N], id: in i32[M], y: inout f32[N])\n" + rest);
     Launch launch;
     launch.tensors["x"] = HostTensor(ScalarType::F32, Shape{n}, [](std::int64_t i) { return i + 1; });
@@ -32,18 +32,18 @@ using Values = std::vector<double>;
 
 TEST_SUITE("unit") {
     TEST_CASE("gathers read fill outside, scatters drop it, masks leave the rest alone") {
-        const HostTensor y = result_of(R"(
+        const HostTensor y = results_of(R"(
 grid one in 0 .. 1 {
     let at = id[0 :+ 4]
     y[at] = x[at, fill = 50] * 2
     y[4 :+ 4, mask = iota(4) % 2 == 0] = x[8 :+ 4, mask = iota(4) != 0, fill = 7]
 })",
-                                       {3, -1, 0, 99});
+                                        {3, -1, 0, 99});
         CHECK(values(y) == Values{2, -1, -1, 8, 7, -1, 7, -1, -1, -1});
     }
 
     TEST_CASE("a view clips at its own bounds and clamps them to the tensor") {
-        const HostTensor y = result_of(R"(
+        const HostTensor y = results_of(R"(
 grid one in 0 .. 1 {
     let part = x[2 .. 5]
     y[0 :+ 6] = part[1 :+ 6, fill = 40]
@@ -55,7 +55,7 @@ grid one in 0 .. 1 {
     }
 
     TEST_CASE("`return` in a branch ends the program or gives the function's result") {
-        const HostTensor y = result_of(R"(
+        const HostTensor y = results_of(R"(
 grid i in 0 .. N {
     fn kind(v: int) -> f32 {
         if v > 6 { return 3 }
@@ -70,7 +70,7 @@ grid i in 0 .. N {
     }
 
     TEST_CASE("phases see each other through scratch, whose initial value holds until it is written") {
-        const HostTensor y = result_of(R"(
+        const HostTensor y = results_of(R"(
   let blocks = cdiv(N, 4)
   scratch total: f32[blocks + 1] = 100
 grid b in 0 .. blocks {
@@ -83,7 +83,7 @@ grid i in 0 .. N by 4 {
     }
 
     TEST_CASE("variables, tuples among them, are carried by loops and branches") {
-        const HostTensor y = result_of(R"(
+        const HostTensor y = results_of(R"(
 grid one in 0 .. 1 {
     fn step(state: (f32, int), add: f32) -> (f32, int) {
         let total, count = state
@@ -115,7 +115,7 @@ grid one in 0 .. 1 {
     }
 
     TEST_CASE("static code is unrolled, dead branches are not typed, and functions are values") {
-        const HostTensor y = result_of(R"(
+        const HostTensor y = results_of(R"(
 grid one in 0 .. 1 {
     const N2 = 1 << 2
     fn twice(v: f32) -> f32 = v * 2

@@ -87,7 +87,7 @@ const std::vector<Ask>& asks() {
          [](Request& r) { r.generics["N"] = ir::Scalar::int64(17); }},
         {"k", "error: 5:11: rows of 0 are too short for M\n",
          [](Request& r) { r.generics["N"] = ir::Scalar::int64(0); }},
-        {"k", "error: 7:19: 160 columns\n", [](Request& r) { r.generics["N"] = ir::Scalar::int64(160); }},
+        {"k", "error: 7:19: this static assertion is false: 160 columns\n", [](Request& r) { r.generics["N"] = ir::Scalar::int64(160); }},
         {"loops",
          "error: 13:37: this program is too large: it expands to more than a million statements\n"
          "hint: unroll less, or call fewer functions\n",

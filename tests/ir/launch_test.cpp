@@ -15,7 +15,7 @@ namespace {
 using namespace kiln::ir;
 using enum ScalarType;
 
-constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 std::byte g_memory[64];
 
@@ -130,10 +130,10 @@ TEST_SUITE("unit") {
                    messages[0].find("larger than memory") != std::string::npos;
         };
         CHECK(refused({4, 4611686018427387905}, {0, 0}));
-        CHECK(refused({kHuge, 5}, {5, 1}));
-        CHECK(refused({2, 5}, {kHuge, 1}));
+        CHECK(refused({kLargest, 5}, {5, 1}));
+        CHECK(refused({2, 5}, {kLargest, 1}));
         CHECK(refused({2, (std::int64_t{1} << 56) + 1}, {0, 0}));
-        CHECK(refused({2, 5}, {-kHuge - 1, 1}));
+        CHECK(refused({2, 5}, {-kLargest - 1, 1}));
     }
 
     TEST_CASE("an absent argument may not be given") {
@@ -162,7 +162,7 @@ TEST_SUITE("unit") {
         arguments[3] = tensor(F32, {0});
         CHECK(errors_of(maker.kernel, arguments) ==
               Messages{"`w` has 0 along axis 0, which no G >= 0 solves as G * 4 + 1"});
-        maker.kernel.sizes.back().offset = -kHuge - 1;
+        maker.kernel.sizes.back().offset = -kLargest - 1;
         CHECK(errors_of(maker.kernel, arguments).size() == 1);
     }
 
@@ -279,14 +279,14 @@ TEST_SUITE("unit") {
         };
         CHECK(outcome(0, 0, 1) == "0");
         CHECK(outcome(5, -5, 1) == "0");
-        CHECK(outcome(kHuge, -kHuge - 1, 1) == "0");
-        CHECK(outcome(-kHuge - 1, kHuge, 3) == "6148914691236517205");
-        CHECK(outcome(0, kHuge, kHuge) == "1");
+        CHECK(outcome(kLargest, -kLargest - 1, 1) == "0");
+        CHECK(outcome(-kLargest - 1, kLargest, 3) == "6148914691236517205");
+        CHECK(outcome(0, kLargest, kLargest) == "1");
         CHECK(outcome(0, 4, 0) == "grid axis `i` has step 0, which must be positive");
         CHECK(outcome(0, 4, -2) == "grid axis `i` has step -2, which must be positive");
-        CHECK(outcome(-kHuge - 1, kHuge, 1) == "grid axis `i` has more programs than 63 bits can count");
+        CHECK(outcome(-kLargest - 1, kLargest, 1) == "grid axis `i` has more programs than 63 bits can count");
         Maker maker;
-        const ValueId zero = maker.host.constant_int(0), many = maker.host.constant_int(kHuge),
+        const ValueId zero = maker.host.constant_int(0), many = maker.host.constant_int(kLargest),
                       one = maker.host.constant_int(1);
         maker.grid(zero, many, one);
         maker.kernel.phases[0].axes.push_back({"j", zero, maker.m, one});
@@ -309,7 +309,8 @@ TEST_SUITE("unit") {
         CHECK(outcome(4) == "[3, 4]");
         CHECK(outcome(0) == "[3, 0]");
         CHECK(outcome(-4) == "scratch `part` has the negative size -4 along axis 1");
-        CHECK(outcome(kHuge / 8) == "scratch `part` with sizes [3, 1152921504606846975] is larger than memory can be");
+        CHECK(outcome(kLargest / 8) ==
+              "scratch `part` with sizes [3, 1152921504606846975] is larger than memory can be");
     }
 
     TEST_CASE("a broken specialisation is an internal error") {

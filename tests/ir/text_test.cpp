@@ -58,16 +58,16 @@ std::string nested(int depth) {
 }
 
 const Malformed kMalformed[] = {
-    {&ir::kUnexpectedToken, "kernel k()", "1:8", "expected the kernel's name, found `k`"},
-    {&ir::kUnexpectedToken, "kernel @k(", "1:11", "expected a value, found the end of the text"},
-    {&ir::kUnexpectedToken, "kernel @k() { host {\n  %a = constant }", "2:17", "expected a constant, found `}`"},
-    {&ir::kUnexpectedToken, "kernel @k() { } x", "1:17", "expected the end of the text, found `x`"},
+    {&ir::kUnexpectedToken, "kernel k()", "1:8", "expected the kernel's name and not `k`"},
+    {&ir::kUnexpectedToken, "kernel @k(", "1:11", "expected a value and not the end of the text"},
+    {&ir::kUnexpectedToken, "kernel @k() { host {\n  %a = constant }", "2:17", "expected a constant and not `}`"},
+    {&ir::kUnexpectedToken, "kernel @k() { } x", "1:17", "expected the end of the text and not `x`"},
     {&ir::kUnexpectedToken, "kernel @k(%t: f32) { host { %a = reduce most %t axis 0 : f32", "1:41",
-     "expected a kind of reduction, found `most`"},
+     "expected a kind of reduction and not `most`"},
     {&ir::kUnknownCharacter, "kernel @k(%a; f32)", "1:13", "`;` cannot begin anything"},
     {&ir::kUnknownCharacter, "kernel @k\x01", "1:10", "`byte 0x01` cannot begin anything"},
-    {&ir::kUnterminatedString, "kernel @k(absent \"x\n)", "1:18", "this string does not end on its line"},
-    {&ir::kUnknownEscape, "kernel @k(absent \"a\\n\")", "1:18", "`\\n` is not an escape"},
+    {&ir::kUnterminatedString, "kernel @k(absent \"x\n)", "1:18", "this text in quotes does not end on its line"},
+    {&ir::kUnknownEscape, "kernel @k(absent \"a\\n\")", "1:18", "`\\n` escapes nothing"},
     {&ir::kUnknownOp, "kernel @k() { host {\n  %a = plus %b }", "2:8", "there is no op `plus`"},
     {&ir::kUnknownType, "kernel @k(%a: f33)", "1:15", "`f33` is not an element type"},
     {&ir::kUnknownValue, "kernel @k() { host {\n  %a = neg %a : i64 }", "2:12", "`%a` is not defined above"},
@@ -80,7 +80,7 @@ const Malformed kMalformed[] = {
      "`300` is not a constant of type i8"},
     {&ir::kNotAConstant, "kernel @k() { host {\n  %a = constant nan : i8 }", "2:17",
      "`nan` is not a constant of type i8"},
-    {&ir::kTooManyAxes, "kernel @k(%a: in f32<1, 2, 3, 4, 5, 6, 7, 8, 9>)", "1:46", "a shape has at most 8 axes"},
+    {&ir::kTooManyAxes, "kernel @k(%a: in f32<1, 2, 3, 4, 5, 6, 7, 8, 9>)", "1:46", "a shape in the IR has at most 8 axes"},
     {&ir::kResultCount, "kernel @k(%a: i64) { host {\n  %b = neg %a : i64, i64 }", "2:15",
      "1 results are named and 2 types are given"},
 };

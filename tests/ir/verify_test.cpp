@@ -40,7 +40,7 @@ const Broken kBroken[] = {
     {"%a = lt %i, %i : i64", "the result is bool of operand 0's shape"},
     {"%a = add %x, %x : in f32<?>", "takes no tensors"},
     // Ops with rules of their own
-    {"%a = iota : i32[4]", "the result is an int tile of one axis"},
+    {"%a = iota : i16[4]", "the result is an int tile of one axis"},
     {"%a = broadcast %ft : f32[4, 4]", "a tile keeps its rank"},
     {"%a = broadcast %ft : f32[8]", "only length 1 is repeated"},
     {"%a = broadcast %f : f64[8]", "the element type stays"},

@@ -2,13 +2,12 @@
 #include <bit>
 
 #include "library_run.h"
+#include "tests/support/special_values.h"
 
 using namespace kiln;
 using namespace kiln::test;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct AttentionCase {
     DType type = f32;

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Source = LaunchInfo::Source;
 
-constexpr const char* kText = R"(
+constexpr const char* kCachedText = R"(
 kernel scale<T: real, K: int = 2, f: fn(f32) -> f32 = same>(x: in T[M, N], y: out T[M, N], extra: in T[N] = none)
   tune BLOCK in {8, 16}
 grid i in 0 .. M, j in 0 .. N by BLOCK {
@@ -28,7 +28,7 @@ fn other(x: f32) -> f32 = x + 0.5
 
 /// A launch of `scale` from a handle of its own, on a 2 x 3 matrix of ones.
 struct Run {
-    std::string text = kText;
+    std::string text = kCachedText;
     std::vector<Generic> generics;
     DType dtype = f32;
     bool with_extra = false;
@@ -101,7 +101,7 @@ TEST_SUITE("faults") {
         is_new({.dtype = f64});
         is_new({.with_extra = true}, 3);
         is_new({.transposed = true});
-        std::string text = kText;
+        std::string text = kCachedText;
         text.replace(text.find("* T(K)"), 6, "+ T(K)");
         is_new({.text = text}, 3);
         // A size that is no part of the specialisation is not.
@@ -112,7 +112,7 @@ TEST_SUITE("faults") {
 
     TEST_CASE("compiling: the text of an import is in the key") {
         const TemporaryCache folder;
-        const std::string text = "import \"part.kiln\" as part\n" + std::string(kText);
+        const std::string text = "import \"part.kiln\" as part\n" + std::string(kCachedText);
         const auto with_import = [&](const std::string& value) {
             std::string importing = text;
             importing.replace(importing.find("* T(K)"), 6, "* T(part.factor)");
@@ -129,7 +129,7 @@ TEST_SUITE("faults") {
     TEST_CASE("compiling: texts that differ in comments only share their code") {
         const TemporaryCache folder;
         const LaunchInfo plain = Run{}();
-        const LaunchInfo commented = Run{.text = "// A word.\n" + std::string(kText)}();
+        const LaunchInfo commented = Run{.text = "// A word.\n" + std::string(kCachedText)}();
         CHECK(commented.key != plain.key);
         CHECK(commented.source == Source::disk);
         CHECK(entries_with_code(folder, true).size() == 1);

@@ -101,6 +101,29 @@ TEST_SUITE("faults") {
         CHECK(report("y[i, j] = x[i, j] ^ 1").outputs[0].failed == 256);
     }
 
+    TEST_CASE("verify: elements of 4 bits, two to a byte") {
+        for (const auto& [name, dtype] : {std::pair{"i4", i4}, {"u4", u4}, {"f4e2m1", f4e2m1}}) {
+            CAPTURE(name);
+            const auto text = [type = std::string(name)](const std::string& value) {
+                return "kernel k(x: in " + type + "[M, N], y: out " + type +
+                       "[M, N])\n  reference r\ngrid i in 0 .. M, j in 0 .. N by 8 {\n    let t = x[i, j :+ 8]\n"
+                       "    y[i, j :+ 8] = " +
+                       value + "\n}\nkernel r(x: in " + type + "[M, N], y: out " + type +
+                       "[M, N])\ngrid i in 0 .. M, j in 0 .. N by 4 { y[i, j :+ 4] = x[i, j :+ 4] }\n";
+            };
+            std::vector<std::uint8_t> x(3 * 8), y(x.size());
+            for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::uint8_t>(i * 37 + 1);
+            const VerifyReport right = verified(text("t"), dtype, x.data(), y.data(), {3, 16});
+            CHECK(right.passed);
+            CHECK(y == x);
+            const std::string one_off = "select(i == 1 && j + iota(8) == 11, x[2, 0 :+ 8], t)";
+            const VerifyReport wrong = verified(text(one_off), dtype, x.data(), y.data(), {3, 16});
+            CHECK(!wrong.passed);
+            REQUIRE(wrong.outputs[0].worst);
+            CHECK(wrong.outputs[0].worst->index == std::vector<std::int64_t>{1, 11});
+        }
+    }
+
     TEST_CASE("verify: `within` is the bound, relative and absolute") {
         const auto off_by = [](const std::string& error, const std::string& within) {
             return verified(pair_of("y[i, j] = 8 + " + error, "y[i, j] = 8", within)).passed;

@@ -40,7 +40,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude = {
     {"library", {"runtime"}},
     {"tools", {"ir", "dsl", "frontend", "codegen", "runtime", "autotune", "library"}},
     {"tests", {"ir", "dsl", "frontend", "codegen", "runtime", "autotune", "library", "tools"}},
-    {"bench", {"ir", "runtime", "autotune", "tools"}},  // beside the library, the tuner from inside
+    {"bench", {"ir", "codegen", "runtime", "autotune", "tools"}},  // beside the library, the tuner from inside
     {"examples", {}},
 };
 

@@ -198,3 +198,69 @@ KILN_DEVICE double kiln_atomic_add_f64(double* address, double value) {
 KILN_DEVICE long long kiln_atomic_add_i64(long long* address, long long value) {
     return (long long)atomicAdd((unsigned long long*)address, (unsigned long long)value);
 }
+
+// Shared memory has addresses of its own, of 32 bits.
+KILN_DEVICE unsigned kiln_shared_address(const void* place) {
+    return (unsigned)__cvta_generic_to_shared(place);
+}
+
+KILN_DEVICE void kiln_load_matrices_1(unsigned* words, unsigned address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+                 : "=r"(words[0])
+                 : "r"(address)
+                 : "memory");
+}
+
+KILN_DEVICE void kiln_load_matrices_1_transposed(unsigned* words, unsigned address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
+                 : "=r"(words[0])
+                 : "r"(address)
+                 : "memory");
+}
+
+KILN_DEVICE void kiln_load_matrices_2(unsigned* words, unsigned address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(words[0]), "=r"(words[1])
+                 : "r"(address)
+                 : "memory");
+}
+
+KILN_DEVICE void kiln_load_matrices_2_transposed(unsigned* words, unsigned address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(words[0]), "=r"(words[1])
+                 : "r"(address)
+                 : "memory");
+}
+
+KILN_DEVICE void kiln_load_matrices_4(unsigned* words, unsigned address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(address)
+                 : "memory");
+}
+
+KILN_DEVICE void kiln_load_matrices_4_transposed(unsigned* words, unsigned address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(address)
+                 : "memory");
+}
+
+// To global memory, at once: the compiler takes copies of structures apart at times.
+template <class T, int N>
+KILN_DEVICE void kiln_write_pack(kiln_pack<T, N>* place, const kiln_pack<T, N>& pack) {
+    const unsigned* words = (const unsigned*)&pack;
+    if constexpr (sizeof(pack) == 16) {
+        asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                     :
+                     : "l"(__cvta_generic_to_global(place)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+                     : "memory");
+    } else if constexpr (sizeof(pack) == 8) {
+        asm volatile("st.global.v2.u32 [%0], {%1, %2};"
+                     :
+                     : "l"(__cvta_generic_to_global(place)), "r"(words[0]), "r"(words[1])
+                     : "memory");
+    } else {
+        *place = pack;
+    }
+}

@@ -209,3 +209,8 @@ KILN_DEVICE float kiln_atomic_add_f32(float* address, float value) {
 KILN_DEVICE double kiln_atomic_add_f64(double* address, double value) {
     return kiln_atomic_update(address, [&](double old) { return old + value; });
 }
+
+template <class T, int N>
+KILN_DEVICE void kiln_write_pack(kiln_pack<T, N>* place, const kiln_pack<T, N>& pack) {
+    *place = pack;
+}

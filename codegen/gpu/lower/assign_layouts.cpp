@@ -13,6 +13,9 @@ namespace {
 // Elements of one tile that a thread should hold, and the most it may: beyond, more warps share the work.
 constexpr std::int64_t kElementsPerThread = 8, kProductElementsPerThread = 32, kMostElementsPerThread = 64;
 constexpr int kUsualThreads = 256;
+// The same where matrix instructions compute the products; and warps that such a block has at least, if there is work.
+constexpr std::int64_t kMatrixElementsPerThread = 128;
+constexpr int kFewestMatrixWarps = 4;
 
 template <class Visit>
 void for_each_op(const Kernel& kernel, BlockId block, const Visit& visit) {
@@ -34,23 +37,49 @@ int bits_along(std::int64_t count) {
 
 }  // namespace
 
-int choose_warps(const Kernel& kernel, const Phase& phase, const TileValues& values, const Target& target) {
+namespace {
+
+/// What decides the number of warps: the sizes of the largest tile and product, and the most warps that have matrix
+/// instructions of their own in it (0: it has none).
+struct Work {
     std::int64_t largest = 1, product = 0;
+    int matrix_warps = 0;
+};
+
+Work work_of(const Kernel& kernel, const Phase& phase, const TileValues& values, const Target& target) {
+    Work work;
     for_each_op(kernel, phase.block, [&](const Op& op) {
         for (const ValueId result : op.results) {
             if (!kernel.type(result).is_tile() || values[result] != TileForm::Kept) continue;
-            largest = std::max(largest, kernel.type(result).shape.count());
-            if (op.kind == OpKind::Dot) product = std::max(product, kernel.type(result).shape.count());
+            const Shape& shape = kernel.type(result).shape;
+            work.largest = std::max(work.largest, shape.count());
+            if (op.kind != OpKind::Dot || shape.count() <= work.product) continue;
+            work.product = shape.count();
+            const std::optional<MatrixProduct> product = choose_matrix_product(kernel, op, target);
+            work.matrix_warps = product ? most_matrix_warps(*product, shape) : 0;
         }
     });
+    return work;
+}
+
+}  // namespace
+
+int choose_warps(const Kernel& kernel, const Phase& phase, const TileValues& values, const Target& target) {
+    const Work work = work_of(kernel, phase, values, target);
     const int most = target.threads_per_block / target.lanes;
     int warps = 1;
     const auto threads = [&] { return std::int64_t{warps} * target.lanes; };
     const auto grow = [&](std::int64_t elements, std::int64_t each, std::int64_t limit) {
         while (warps < most && threads() < limit && elements > each * threads()) warps *= 2;
     };
-    grow(product > 0 ? product : largest, product > 0 ? kProductElementsPerThread : kElementsPerThread, kUsualThreads);
-    grow(largest, kMostElementsPerThread, target.threads_per_block);
+    if (work.matrix_warps > 0) {
+        while (warps < kFewestMatrixWarps && warps * 2 <= work.matrix_warps) warps *= 2;
+        grow(work.largest, kMatrixElementsPerThread, target.threads_per_block);
+        return warps;
+    }
+    grow(work.product > 0 ? work.product : work.largest,
+         work.product > 0 ? kProductElementsPerThread : kElementsPerThread, kUsualThreads);
+    grow(work.largest, kMostElementsPerThread, target.threads_per_block);
     return warps;
 }
 
@@ -148,12 +177,13 @@ namespace {
 class LayoutAssignment {
 public:
     LayoutAssignment(const Kernel& kernel, const Phase& phase, const TileValues& values, const TensorFacts& tensors,
-                     int lanes, int warps)
+                     const Target& target, int warps)
         : kernel_(kernel),
           phase_(phase),
           values_(values),
           tensors_(tensors),
-          lanes_(lanes),
+          target_(target),
+          lanes_(target.lanes),
           warps_(warps),
           class_of_(kernel.values.size()),
           layouts_(kernel.values.size()) {
@@ -264,7 +294,12 @@ private:
         });
         for (const std::uint32_t id : order_) {
             if (!assigned_[id].shape().empty() || !holds_product(id)) continue;
-            assign(id, product_layout(kernel_.type(members_[id].front()).shape, lanes_, warps_, by_rows,
+            const Shape& shape = kernel_.type(members_[id].front()).shape;
+            if (const std::optional<MatrixProduct> product = matrix_product(id)) {
+                assign(id, matrix_layout(*product, shape, warps_, by_rows));
+                continue;
+            }
+            assign(id, product_layout(shape, lanes_, warps_, by_rows,
                                       !reads_along_depth(kernel_, *definition_of(id, OpKind::Dot))));
         }
         for (const std::uint32_t id : order_) {
@@ -273,6 +308,24 @@ private:
             assign(id, scan_layout(kernel_.type(scan->result()).shape, attribute<AxisAttribute>(*scan).axis, lanes_,
                                    warps_));
         }
+    }
+    /// By which matrix instructions all products of the class are computed: their sums have one layout.
+    std::optional<MatrixProduct> matrix_product(std::uint32_t id) {
+        std::map<std::uint32_t, MatrixProduct> products;
+        for (const ValueId value : members_[id]) {
+            const Op* op = kernel_.definition(value);
+            if (op == nullptr || op->kind != OpKind::Dot) continue;
+            const std::optional<MatrixProduct> product = choose_matrix_product(kernel_, *op, target_);
+            if (!product) return std::nullopt;
+            products.emplace(value.index, *product);
+            if (!(product->sums() == products.begin()->second.sums())) return std::nullopt;
+        }
+        for (auto& [value, product] : products) {
+            std::copy(std::begin(products.begin()->second.turns), std::end(products.begin()->second.turns),
+                      std::begin(product.turns));
+            layouts_.set_product(ValueId{value}, product);
+        }
+        return products.begin()->second;
     }
     bool holds_product(std::uint32_t id) const { return definition_of(id, OpKind::Dot) != nullptr; }
     const Op* definition_of(std::uint32_t id, OpKind kind) const {
@@ -351,6 +404,7 @@ private:
     const Phase& phase_;
     const TileValues& values_;
     const TensorFacts& tensors_;
+    const Target& target_;
     int lanes_, warps_;
     std::vector<std::uint32_t> class_of_;
     std::vector<ValueId> kept_;
@@ -364,8 +418,8 @@ private:
 }  // namespace
 
 TileLayouts assign_layouts(const Kernel& kernel, const Phase& phase, const TileValues& values,
-                           const TensorFacts& tensors, int lanes, int warps) {
-    return LayoutAssignment(kernel, phase, values, tensors, lanes, warps).run();
+                           const TensorFacts& tensors, const Target& target, int warps) {
+    return LayoutAssignment(kernel, phase, values, tensors, target, warps).run();
 }
 
 }  // namespace kiln::codegen::gpu

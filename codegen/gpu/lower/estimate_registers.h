@@ -7,6 +7,6 @@
 namespace kiln::codegen::gpu {
 
 int estimate_registers(const ir::Kernel& kernel, const ir::Phase& phase, const TileValues& values,
-                       const TileLayouts& layouts);
+                       const TensorFacts& tensors, const TileLayouts& layouts);
 
 }  // namespace kiln::codegen::gpu

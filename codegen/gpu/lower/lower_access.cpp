@@ -145,7 +145,7 @@ void PhaseLowering::store_loop(Lines& lines, Access& access, bool edges, int vec
         loop.lines.append(std::move(items.lines));
         loop.lines.add("pack.items[k - r] = " + to_memory(type, item) + ";");
         loop.lines.close();
-        const std::string write = "*(" + pack + "*)(" + sum_text(access.base, at) + ") = pack;";
+        const std::string write = "kiln_write_pack((" + pack + "*)(" + sum_text(access.base, at) + "), pack);";
         loop.lines.add((condition.empty() ? "" : "if (" + condition + ") ") + write);
     } else {
         std::string item = element(loop, value);
@@ -200,12 +200,37 @@ void PhaseLowering::lower_store(const Op& op) {
     emit(std::move(lines), {touch(op, true)});
 }
 
-/// The value's own layout; of a value that lies nowhere, the one that suits memory.
+/// Bytes next to each other that the lanes of a warp write at once.
+std::int64_t PhaseLowering::bytes_at_once(const Op& op, const Layout& layout) const {
+    const std::optional<MemoryRun> run = tensors_.run_of(op);
+    if (!run) return 0;
+    std::int64_t elements = vector_of(op, layout);
+    const Digits& lanes = layout.parts().front().lanes;
+    const auto continues = [&](const Digit& lane) {
+        return lane.axis == static_cast<int>(run->tile_axis) && lane.stride == elements;
+    };
+    while (std::any_of(lanes.begin(), lanes.end(), continues)) elements *= 2;
+    return elements * bit_width(kernel_.type(op.operands[0]).element) / 8;
+}
+
+/// The value's own layout, unless it is that of a product whose lanes write less than a sector each time and the tile
+/// can change it in shared memory; of a value that lies nowhere, the one that suits memory.
 Layout PhaseLowering::store_layout(const Op& op) const {
     const ValueId value = op.operands[access_of(op).axes.size() + 1];
     const bool four_bits = bit_width(kernel_.type(op.operands[0]).element) < 8;
+    if (values_[value] != TileForm::Kept || four_bits) return memory_layout(op);
+    const Layout& own = layouts_[value];
+    const std::int64_t bytes = kernel_.type(value).shape.count() * bit_width(stored(value)) / 8;
+    if (!layouts_.is_of_matrix_product(value) || bytes > target_.shared_bytes_per_block / 2) return own;
+    if (bytes_at_once(op, own) >= target_.sector_bytes) return own;
+    const Layout wide = memory_layout(op);
+    return bytes_at_once(op, wide) > bytes_at_once(op, own) ? wide : own;
+}
+
+Layout PhaseLowering::memory_layout(const Op& op) const {
+    const ValueId value = op.operands[access_of(op).axes.size() + 1];
+    const bool four_bits = bit_width(kernel_.type(op.operands[0]).element) < 8;
     const Shape& shape = kernel_.type(value).shape;
-    if (values_[value] == TileForm::Kept && !four_bits) return layouts_[value];
     const std::optional<MemoryRun> run = tensors_.run_of(op);
     std::vector<int> order;
     int vector = run ? run->vector : 1;
@@ -223,7 +248,8 @@ Layout PhaseLowering::store_layout(const Op& op) const {
 }
 
 void PhaseLowering::refuse_four_bit_rows() const {
-    refuse("a store of 4-bit elements needs rows of an even number of elements, since two threads cannot share a byte");
+    refuse("a store of 4-bit elements has rows of an odd number of them, and two threads cannot share a byte: an even "
+           "number works");
 }
 
 /// A store names other elements each time its loop comes round if one of its slices moves on by at least its length.

@@ -101,6 +101,11 @@ PhaseLowering::ProductBlock PhaseLowering::product_block(const Op& op) const {
 
 /// What the threads of a product read of its left (0) or right (1) operand.
 OperandReads PhaseLowering::operand_reads(const Op& op, std::size_t operand) const {
+    const MatrixProduct* product = layouts_.matrix_product(op.result());
+    return product != nullptr ? matrix_reads(op, *product, operand) : multiply_add_reads(op, operand);
+}
+
+OperandReads PhaseLowering::multiply_add_reads(const Op& op, std::size_t operand) const {
     const ProductBlock block = product_block(op);
     const bool along_depth = operand == 0 || block.along_depth;
     ValueId value = op.operands[operand];
@@ -128,6 +133,7 @@ void PhaseLowering::start_sums(const Op& op) {
 void PhaseLowering::lower_product(const Op& op) {
     flush();
     start_sums(op);
+    if (const MatrixProduct* product = layouts_.matrix_product(op.result())) return lower_matrix_product(op, *product);
     ProductBlock block = product_block(op);
     const int pieces = block.depth % (std::int64_t{shared_.pieces} * block.step) == 0 ? shared_.pieces : 1;
     block.depth /= pieces;

@@ -271,8 +271,9 @@ std::vector<std::string> PhaseLowering::combine(Lines& lines, const Op& op, cons
         const Op& step = kernel_[id];
         if (step.kind == OpKind::Constant || step.kind == OpKind::Yield) continue;
         if (!is_elementwise(step.kind)) {
-            refuse("`" + std::string(info(step.kind).mnemonic) +
-                   "` in the function of a reduce or scan is not lowered to GPUs yet");
+            refuse("the function of a reduce or scan has `" + std::string(info(step.kind).mnemonic) +
+                   "`, and on a GPU it takes elementwise operations only: `select` in place of control flow works, and "
+                   "so does what is read before");
         }
         std::vector<std::string> operands;
         for (const ValueId operand : step.operands) operands.push_back(scalar(operand));

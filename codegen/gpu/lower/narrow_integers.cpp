@@ -17,17 +17,7 @@ std::vector<ScalarType> narrow_integers(const Kernel& kernel, const Facts& facts
 }
 
 bool narrows(const Kernel& kernel, const Facts& facts, const Op& op) {
-    // These look at all 64 bits, or at the width.
-    if (op.kind == OpKind::Popcount || op.kind == OpKind::Clz || op.kind == OpKind::Bitcast) return false;
-    for (const ValueId operand : op.operands) {
-        if (kernel.type(operand).element == ScalarType::I64 && !facts[operand].fits_32_bits()) return false;
-    }
-    for (const ValueId result : op.results) {
-        if (kernel.type(result).element == ScalarType::I64 && !facts[result].fits_32_bits()) return false;
-    }
-    if (op.kind != OpKind::Shl && op.kind != OpKind::Shr) return true;
-    const Fact& count = facts[op.operands[1]];  // counts are taken modulo the width
-    return count.lo >= 0 && count.hi < 32;
+    return facts.fits_32_bits(kernel, op);
 }
 
 }  // namespace kiln::codegen::gpu

@@ -34,7 +34,7 @@ PhaseLowering::PhaseLowering(const Kernel& kernel, const Facts& facts, const std
       shared_(shared),
       values_(kernel, phase_.block),
       tensors_(kernel, facts, phase_),
-      layouts_(assign_layouts(kernel, phase_, values_, tensors_, target.lanes, warps)),
+      layouts_(assign_layouts(kernel, phase_, values_, tensors_, target, warps)),
       depth_of_(kernel.values.size(), 0),
       names_(kernel.values.size()),
       uses_(kernel.values.size()) {

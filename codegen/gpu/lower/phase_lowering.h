@@ -9,6 +9,7 @@
 //   lower_reduce.cpp     reductions and folds
 //   stage_operand.cpp    tiles into shared memory
 //   lower_product.cpp    dot by multiply-adds from shared memory
+//   lower_matrix_product.cpp   dot by matrix instructions
 //   lower_scan.cpp, lower_sort.cpp   scans; sorts and bincount
 #pragma once
 
@@ -17,6 +18,7 @@
 #include <set>
 
 #include "codegen/gpu/lower/assign_layouts.h"
+#include "codegen/gpu/lower/matrix_fragments.h"
 #include "codegen/gpu/lower/placed.h"
 #include "codegen/gpu/lower/stage_operand.h"
 #include "codegen/gpu/lower/tensor_facts.h"
@@ -198,6 +200,8 @@ private:
     bool is_disjoint(const ir::Op& op) const;
     int vector_of(const ir::Op& op, const Layout& layout) const;
     Layout store_layout(const ir::Op& op) const;
+    Layout memory_layout(const ir::Op& op) const;
+    std::int64_t bytes_at_once(const ir::Op& op, const Layout& layout) const;
     [[noreturn]] void refuse_four_bit_rows() const;
     void share_old_values(const ir::Op& op, const Layout& layout, const std::string& old);
 
@@ -234,12 +238,46 @@ private:
     ProductBlock product_block(const ir::Op& op) const;
     void start_sums(const ir::Op& op);
     OperandReads operand_reads(const ir::Op& op, std::size_t operand) const;
+    OperandReads multiply_add_reads(const ir::Op& op, std::size_t operand) const;
     std::string product_place(Loop& loop, const Layout& layout, std::size_t axis,
                               const std::vector<std::int64_t>& values, std::int64_t unit);
     void read_columns(Lines& lines, const ir::Op& op, const StagedOperand& b, const ProductBlock& block);
     void read_columns_along_depth(Lines& lines, const ir::Op& op, const StagedOperand& b, const ProductBlock& block);
     void multiply(Lines& lines, const ir::Op& op, const StagedOperand& a, const StagedOperand& b,
                   const ProductBlock& block);
+
+    // lower_matrix_product.cpp
+    /// The order of the contraction, and the operand that is held in registers as the instructions want it.
+    struct MatrixOrder {
+        DepthOrder depth;
+        std::optional<std::size_t> held;
+    };
+    /// An operand while the product is lowered.
+    struct MatrixOperand {
+        std::string name;     ///< of the array of words
+        std::string address;  ///< name of the tile's address in shared memory, where `ldmatrix` reads it
+        OperandTile tile;
+        ir::ScalarType type = ir::ScalarType::F32;
+        Fragments fragments;
+        std::optional<StagedOperand> staged;  ///< none: held in registers
+        int words = 0, reads = 0;             ///< of a group
+    };
+    void lower_matrix_product(const ir::Op& op, const MatrixProduct& product);
+    MatrixOrder matrix_order(const ir::Op& op, const MatrixProduct& product, std::int64_t depth) const;
+    OperandReads matrix_reads(const ir::Op& op, const MatrixProduct& product, std::size_t side) const;
+    MatrixOperand matrix_operand(const ir::Op& op, const MatrixProduct& product, std::size_t side,
+                                 const MatrixOrder& order, const Window& window);
+    void multiply_groups(Lines& lines, const ir::Op& op, const MatrixProduct& product, const MatrixOperand& left,
+                         const MatrixOperand& right, const DepthOrder& order);
+    void multiply_group(Lines& lines, const MatrixProduct& product, const MatrixOperand& left,
+                        const MatrixOperand& right, int steps, const std::string& sums);
+    void read_group(Lines& lines, const MatrixOperand& operand, int groups);
+    void read_matrices(Lines& lines, const MatrixOperand& operand, int groups);
+    void read_vectors(Lines& lines, const MatrixOperand& operand, int groups);
+    void read_turned(Lines& lines, const MatrixOperand& operand, int groups);
+    void gather_words(Lines& lines, const MatrixOperand& operand, int groups);
+    void pack_held(Lines& lines, const MatrixOperand& operand, int groups);
+    std::string read_offset(Loop& loop, const MatrixOperand& operand);
 
     // lower_scan.cpp, lower_sort.cpp
     struct Scanning;

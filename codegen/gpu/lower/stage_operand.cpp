@@ -46,7 +46,10 @@ SharedLayout PhaseLowering::operand_layout(const OperandReads& reads, const Wind
     std::vector<SharedAccess> accesses = reads.accesses;
     accesses.push_back({natural, vector_along_rows(natural, bytes), true});
     const SharedLayout chosen = choose(shape, bytes, accesses, target_, {reads.swizzles, shared_.pads});
-    if (split(natural, chosen)) return chosen;
+    const bool is_followed = std::all_of(accesses.begin(), accesses.end(), [&](const SharedAccess& access) {
+        return split(access.layout, chosen).has_value();
+    });
+    if (is_followed) return chosen;
     return choose(shape, bytes, accesses, target_, {false, shared_.pads});
 }
 

@@ -237,22 +237,46 @@ TEST_CASE("device functions: products, quotients and fma of bf16 are rounded onc
     CHECK(right);
 }
 
+namespace {
+
+struct FloatFunction {
+    const char* name;
+    float (*found)(float);
+    double (*exact)(double);
+};
+const FloatFunction kFloatFunctions[] = {
+    {"exp", Device::kiln_exp_f32, [](double x) { return std::exp(x); }},
+    {"exp2", Device::kiln_exp2_f32, [](double x) { return std::exp2(x); }},
+    {"log", Device::kiln_log_f32, [](double x) { return std::log(x); }},
+    {"log2", Device::kiln_log2_f32, [](double x) { return std::log2(x); }},
+    {"rsqrt", Device::kiln_rsqrt_f32, [](double x) { return 1 / std::sqrt(x); }},
+    {"tanh", Device::kiln_tanh_f32, [](double x) { return std::tanh(x); }},
+    {"erf", Device::kiln_erf_f32, [](double x) { return std::erf(x); }},
+    {"sin", Device::kiln_sin_f32, [](double x) { return std::sin(x); }},
+    {"cos", Device::kiln_cos_f32, [](double x) { return std::cos(x); }},
+};
+
+}  // namespace
+
 TEST_CASE("device functions: f32 functions are within 2 ulp") {
     const std::vector<float> inputs = function_inputs(interesting_floats());
-    const auto check = [&](const char* name, float (*found)(float), auto exact) {
+    for (const auto& [name, found, exact] : kFloatFunctions) {
         check_function<float>(
-            name, inputs, found, [&](long double x) { return static_cast<long double>(exact(static_cast<double>(x))); },
-            2);
-    };
-    check("exp", Device::kiln_exp_f32, [](double x) { return std::exp(x); });
-    check("exp2", Device::kiln_exp2_f32, [](double x) { return std::exp2(x); });
-    check("log", Device::kiln_log_f32, [](double x) { return std::log(x); });
-    check("log2", Device::kiln_log2_f32, [](double x) { return std::log2(x); });
-    check("rsqrt", Device::kiln_rsqrt_f32, [](double x) { return 1 / std::sqrt(x); });
-    check("tanh", Device::kiln_tanh_f32, [](double x) { return std::tanh(x); });
-    check("erf", Device::kiln_erf_f32, [](double x) { return std::erf(x); });
-    check("sin", Device::kiln_sin_f32, [](double x) { return std::sin(x); });
-    check("cos", Device::kiln_cos_f32, [](double x) { return std::cos(x); });
+            name, inputs, found,
+            [exact = exact](long double x) { return static_cast<long double>(exact(static_cast<double>(x))); }, 2);
+    }
+}
+
+TEST_CASE("device functions: f32 functions at every 61st of all patterns" * doctest::skip()) {
+    for (const auto& [name, found, exact] : kFloatFunctions) {
+        double most = 0;
+        for (std::uint64_t pattern = 0; pattern < std::uint64_t{1} << 32; pattern += 61) {
+            const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(pattern));
+            most = std::max(most, ulps<float>(found(x), exact(x)));
+        }
+        MESSAGE(name << ": at most " << most << " ulp");
+        CHECK(most <= 2);
+    }
 }
 
 TEST_CASE("device functions: f64 functions are within 2 ulp") {

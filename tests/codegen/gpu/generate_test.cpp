@@ -60,7 +60,7 @@ struct Layouts {
           facts(kernel),
           values(kernel, kernel.phases[0].block),
           tensors(kernel, facts, kernel.phases[0]),
-          layouts(assign_layouts(kernel, kernel.phases[0], values, tensors, 32, warps)) {}
+          layouts(assign_layouts(kernel, kernel.phases[0], values, tensors, *find_target("sm_80").target, warps)) {}
 
     const Layout& of(const std::string& name) const { return layouts[value(kernel, name)]; }
     TileForm form(const std::string& name) const { return values[value(kernel, name)]; }

@@ -9,7 +9,7 @@ using namespace kiln::codegen::gpu;
 
 namespace {
 
-const Target& target(const char* name) {
+const Target& row_of(const char* name) {
     return *find_target(name).target;
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("gpu targets: an unknown architecture falls back to the nearest older 
     CHECK(found("sm_121") == "sm_89");
     CHECK(found("gfx1101") == "gfx1101");
     CHECK(find_target("gfx1101").note == "gfx1101 is not in the table; using the limits of gfx1100");
-    CHECK(target("gfx1101").lanes == 32);
+    CHECK(row_of("gfx1101").lanes == 32);
 }
 
 TEST_CASE("gpu targets: what runs nowhere is refused with the reason") {
@@ -73,14 +73,14 @@ TEST_CASE("gpu targets: lanes are partitioned by the groups that are served toge
             }
         }
     }
-    CHECK(shared_groups(target("sm_80"), 16, false).groups.size() == 4);
-    CHECK(shared_groups(target("gfx942"), 16, false).groups[1] == std::vector<int>{4, 5, 6, 7, 16, 17, 18, 19});
-    CHECK(shared_groups(target("gfx950"), 16, false).groups.size() == 4);
+    CHECK(shared_groups(row_of("sm_80"), 16, false).groups.size() == 4);
+    CHECK(shared_groups(row_of("gfx942"), 16, false).groups[1] == std::vector<int>{4, 5, 6, 7, 16, 17, 18, 19});
+    CHECK(shared_groups(row_of("gfx950"), 16, false).groups.size() == 4);
 }
 
 // Figures of the CUDA Occupancy Calculator's formulas, worked by hand.
 TEST_CASE("gpu targets: occupancy is that of the scarcest resource") {
-    const Target& a100 = target("sm_80");
+    const Target& a100 = row_of("sm_80");
     CHECK(occupancy(a100, 256, 32, 0).blocks == 8);  // 2048 threads
     CHECK(occupancy(a100, 256, 32, 0).fraction == 1);
     CHECK(occupancy(a100, 32, 16, 0).blocks == 32);  // blocks
@@ -94,13 +94,13 @@ TEST_CASE("gpu targets: occupancy is that of the scarcest resource") {
     CHECK(occupancy(a100, 128, 32, (163 << 10) + 1).blocks == 0);
     CHECK(occupancy(a100, 1025, 32, 0).blocks == 0);
     CHECK(occupancy(a100, 1024, 128, 0).blocks == 0);  // 32 warps; 16 fit
-    CHECK(occupancy(target("sm_89"), 256, 32, 0).blocks == 6);
-    CHECK(occupancy(target("sm_86"), 32, 32, 0).blocks == 16);
-    CHECK(occupancy(target("gfx942"), 256, 128, 0).blocks == 4);  // 4 waves a SIMD
-    CHECK(occupancy(target("gfx942"), 256, 129, 0).blocks == 3);  // 136 registers: 3
-    CHECK(occupancy(target("gfx942"), 256, 64, 40000).blocks == 1);
-    CHECK(occupancy(target("gfx1100"), 256, 97, 0).blocks == 6);   // 120 registers: 12 waves a SIMD
-    CHECK(occupancy(target("gfx1100"), 256, 256, 0).blocks == 2);  // 264: 5 a SIMD, 20 in all
+    CHECK(occupancy(row_of("sm_89"), 256, 32, 0).blocks == 6);
+    CHECK(occupancy(row_of("sm_86"), 32, 32, 0).blocks == 16);
+    CHECK(occupancy(row_of("gfx942"), 256, 128, 0).blocks == 4);  // 4 waves a SIMD
+    CHECK(occupancy(row_of("gfx942"), 256, 129, 0).blocks == 3);  // 136 registers: 3
+    CHECK(occupancy(row_of("gfx942"), 256, 64, 40000).blocks == 1);
+    CHECK(occupancy(row_of("gfx1100"), 256, 97, 0).blocks == 6);   // 120 registers: 12 waves a SIMD
+    CHECK(occupancy(row_of("gfx1100"), 256, 256, 0).blocks == 2);  // 264: 5 a SIMD, 20 in all
 }
 
 TEST_SUITE_END();

@@ -12,6 +12,7 @@ namespace emulated_gpu {
 /// Windows of the generic address space, far from what a host maps. Device allocations lie between kDeviceBase and
 /// kSharedWindow.
 inline constexpr uint64_t kDeviceBase = 0x0000'1000'0000'0000;
+inline constexpr uint64_t kBytesOfDevice = 0x0000'0100'0000'0000;
 inline constexpr uint64_t kSharedWindow = 0x0000'2000'0000'0000;
 inline constexpr uint64_t kLocalWindow = 0x0000'2100'0000'0000;
 inline constexpr uint64_t kParameterWindow = 0x0000'2200'0000'0000;
@@ -32,7 +33,9 @@ struct Allocation {
 /// allocation it belongs to. Safe to use from several threads.
 class DeviceMemory {
 public:
-    explicit DeviceMemory(uint64_t capacity) : capacity_(capacity) {}
+    /// Addresses of different devices (of at most 16) differ.
+    explicit DeviceMemory(uint64_t capacity, uint64_t device = 0)
+        : capacity_(capacity), next_(kDeviceBase + device * kBytesOfDevice) {}
 
     /// The address of `bytes` new bytes, aligned to at least 512; 0 when the device has not that much left.
     uint64_t allocate(uint64_t bytes, const std::string& what, bool read_only = false);
@@ -56,7 +59,7 @@ private:
     mutable std::mutex mutex_;
     uint64_t capacity_;
     uint64_t used_ = 0;
-    uint64_t next_ = kDeviceBase;
+    uint64_t next_;
     std::map<uint64_t, std::unique_ptr<Allocation>> allocations_;
 };
 

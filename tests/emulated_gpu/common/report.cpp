@@ -31,10 +31,16 @@ const char* fault_name(FaultKind kind) {
             return "uninitialised register";
         case FaultKind::UninitialisedShared:
             return "uninitialised shared memory";
+        case FaultKind::GlobalRace:
+            return "race in global memory";
         case FaultKind::SharedRace:
             return "race in shared memory";
         case FaultKind::AsyncCopyNotWaitedFor:
             return "asynchronous copy not waited for";
+        case FaultKind::MissingFence:
+            return "missing fence";
+        case FaultKind::BadDescriptor:
+            return "bad descriptor";
         case FaultKind::RegisterNotWaitedFor:
             return "register not waited for";
         case FaultKind::DivergentBarrier:

@@ -92,14 +92,14 @@ Flow atomic(Step& step) {
     for_lanes(step.mask, [&](int lane) {
         const uint64_t address = step.source(0)[lane] + static_cast<uint64_t>(op.offset);
         const Target target = resolve(step, lane, op.space, address, op.element_bytes, Access::Atomic);
-        if (target.space == Space::Shared && step.block.shadow) {
-            SharedShadow& shadow = *step.block.shadow;
-            shadow.read(target.offset, op.element_bytes, step.warp.index, step.warp.clock, step.line(), lane, true);
-            shadow.write(target.offset, op.element_bytes, step.warp.index, step.warp.clock, step.line(), lane, true);
+        if (SharedShadow* shadow = target.shadow()) {
+            shadow->read(target.offset, op.element_bytes, step.warp.agent, step.warp.clock, step.line(), lane, true);
+            shadow->write(target.offset, op.element_bytes, step.warp.agent, step.warp.clock, step.line(), lane, true);
         }
         LaneAddresses& addresses = target.space == Space::Shared ? shared : global;
         addresses.mask |= 1U << lane;
         addresses.address[static_cast<size_t>(lane)] = target.offset;
+        note_global(step, lane, target, op.element_bytes, Access::Atomic, true);
         observe(step, target);
         publish(step, target);
         uint64_t old = 0;
@@ -142,7 +142,7 @@ void decode_atomic(Decode& decode) {
     read_scope(decode);
     if (decode.accept("global"))
         op.space = Space::Global;
-    else if (decode.accept("shared") || decode.accept("shared::cta"))
+    else if (decode.accept("shared") || decode.accept("shared::cta") || decode.accept("shared::cluster"))
         op.space = Space::Shared;
     const Atomic what = read_operation(decode);
     decode.accept("noftz");

@@ -9,10 +9,6 @@ namespace {
 
 enum class BarrierKind : uint64_t { Sync, Arrive, CountTrue, AllTrue, AnyTrue };
 
-void join(VectorClock& into, const VectorClock& from) {
-    for (size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
-}
-
 bool is_complete(const Block& block, const Barrier& barrier) {
     if (!barrier.in_use) return false;
     if (barrier.expected == 0) return barrier.arrived_threads >= block.alive_threads;
@@ -36,11 +32,12 @@ void release(Block& block, uint32_t number) {
             }
             group.state = Group::State::Runs;
             ++group.pc;
-            join(warp.clock, barrier.clock);
+            warp.learn(barrier.known);
             fence(warp);
         }
     }
     barrier = Barrier{};
+    block.cluster.signal();
     ++block.launch.counters.barriers;
 }
 
@@ -91,7 +88,7 @@ void arrive(Step& step, uint32_t number, uint32_t expected, bool aligned) {
                                                   " than the " + std::to_string(expected) + " it expects"};
     }
     fence(step.warp);
-    join(barrier.clock, step.warp.fenced);
+    barrier.known.join(step.warp.fenced);
 }
 
 /// op.flag: .aligned. Sources: barrier, then thread count if given, then the predicate of a reduction.
@@ -133,7 +130,8 @@ void decode_barrier(Decode& decode) {
     op.flag = decode.accept("aligned") || decode.instruction().opcode == "bar";
     BarrierKind kind = BarrierKind::Sync;
     size_t first = 0;
-    if (decode.has("warp") || decode.has("cluster")) decode.refuse();
+    if (decode.has("warp")) decode.refuse();
+    if (decode.has("cluster")) return decode_cluster_barrier(decode);
     if (decode.accept("arrive")) {
         kind = BarrierKind::Arrive;
     } else if (decode.accept("red")) {
@@ -181,8 +179,44 @@ Flow memory_fence(Step& step) {
     fence(step.warp);
     return Flow::Next;
 }
+/// What the warp knows becomes known to the async proxy.
+Flow proxy_fence(Step& step) {
+    Warp& warp = step.warp;
+    warp.proxied.join(warp.clock);
+    ++warp.clock[warp.agent];
+    return Flow::Next;
+}
+/// The warp's memory barriers are initialised for the async proxy and the cluster.
+Flow memory_barrier_fence(Step& step) {
+    for (auto& [offset, barrier] : step.block.memory_barriers) {
+        if (barrier.initialiser == step.warp.agent) barrier.known_to_proxy = true;
+    }
+    fence(step.warp);
+    return Flow::Next;
+}
 void decode_fence(Decode& decode) {
     decode.op().klass = InstructionClass::Barrier;
+    if (decode.accept("mbarrier_init")) {
+        decode.needs(90);
+        decode.expect("release");
+        decode.expect("cluster");
+        decode.expect_operands(0, 0);
+        decode.op().run = &memory_barrier_fence;
+        return;
+    }
+    if (decode.accept("proxy")) {
+        if (decode.accept("alias")) {
+            decode.op().run = &memory_fence;
+            return;
+        }
+        decode.needs(90);
+        decode.expect("async");
+        const bool global_only = decode.accept("global");  // shared memory is what is checked
+        for (const char* space : {"shared::cta", "shared::cluster"}) decode.accept(space);
+        decode.expect_operands(0, 0);
+        decode.op().run = global_only ? &memory_fence : &proxy_fence;
+        return;
+    }
     for (const char* word : {"sc", "acq_rel", "acquire", "release", "cta", "gpu", "sys", "gl", "cluster"})
         decode.accept(word);
     decode.expect_operands(0, 0);

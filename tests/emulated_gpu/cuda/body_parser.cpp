@@ -277,7 +277,7 @@ Operand BodyParser::parse_address() {
         const int64_t offset = cursor_.expect_integer();
         address.integer += minus ? -offset : offset;
     }
-    if (cursor_.is(",")) throw PtxError(cursor_.peek().position, "tensor coordinates are not emulated yet");
+    if (cursor_.accept(",")) address.parts.push_back(parse_vector());  // the coordinates of a tensor's box
     cursor_.expect("]");
     return address;
 }

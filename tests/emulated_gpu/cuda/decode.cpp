@@ -31,6 +31,21 @@ const std::map<std::string, SpecialRegister> kSpecials = {
     {"%lanemask_gt", SpecialRegister::LanemaskGt},
     {"%total_smem_size", SpecialRegister::TotalSharedSize},
     {"%dynamic_smem_size", SpecialRegister::DynamicSharedSize},
+    {"%cluster_ctaid.x", SpecialRegister::ClusterCtaidX},
+    {"%cluster_ctaid.y", SpecialRegister::ClusterCtaidY},
+    {"%cluster_ctaid.z", SpecialRegister::ClusterCtaidZ},
+    {"%cluster_nctaid.x", SpecialRegister::ClusterNctaidX},
+    {"%cluster_nctaid.y", SpecialRegister::ClusterNctaidY},
+    {"%cluster_nctaid.z", SpecialRegister::ClusterNctaidZ},
+    {"%clusterid.x", SpecialRegister::ClusterIdX},
+    {"%clusterid.y", SpecialRegister::ClusterIdY},
+    {"%clusterid.z", SpecialRegister::ClusterIdZ},
+    {"%nclusterid.x", SpecialRegister::NclusterIdX},
+    {"%nclusterid.y", SpecialRegister::NclusterIdY},
+    {"%nclusterid.z", SpecialRegister::NclusterIdZ},
+    {"%cluster_ctarank", SpecialRegister::ClusterCtarank},
+    {"%cluster_nctarank", SpecialRegister::ClusterNctarank},
+    {"%is_explicit_cluster", SpecialRegister::IsExplicitCluster},
 };
 
 }  // namespace
@@ -104,7 +119,17 @@ void Decode::cache_hints() {
                              "L2::128B", "L2::256B", "ca", "cg", "cs", "lu", "cv", "wb", "wt"}) {
         accept(hint);
     }
-    if (has("L2::cache_hint")) refuse(".L2::cache_hint");
+    if (accept("L2::cache_hint")) {
+        if (instruction_.operands.empty()) fail("a cache policy expected");
+        has_policy_ = true;
+    }
+}
+
+void Decode::needs(int capability, bool arch_specific) const {
+    const Module& module = *symbols_.module;
+    if (module.capability >= capability && (!arch_specific || module.arch_specific)) return;
+    fail("'" + instruction_.text + "' needs target sm_" + std::to_string(capability) + (arch_specific ? "a" : "") +
+         ", not " + module.target);
 }
 
 void Decode::expect_operands(size_t least, size_t most) {
@@ -262,6 +287,9 @@ const std::map<std::string, Decoder>& all_decoders() {
         add_warp_decoders(all);
         add_control_decoders(all);
         add_barrier_decoders(all);
+        add_memory_barrier_decoders(all);
+        add_warpgroup_decoders(all);
+        add_cluster_decoders(all);
         return all;
     }();
     return decoders;

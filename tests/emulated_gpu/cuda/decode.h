@@ -13,6 +13,7 @@ struct SymbolTable {
     const std::map<std::string, Placed>* variables = nullptr;  // .global and .const
     const std::map<std::string, uint64_t>* shared_offsets = nullptr;
     const std::map<std::string, std::unique_ptr<LoadedFunction>>* functions = nullptr;
+    const Module* module = nullptr;
 };
 
 /// Decodes one instruction: reads its modifiers and operands and fills in the Op. What is left unread is refused.
@@ -36,10 +37,13 @@ public:
     int vector();
     /// Takes .rn .rz .rm .rp (or the integer forms .rni ...), and tells whether there was one.
     bool rounding(Rounding& rounding);
-    /// Takes any of the modifiers that only advise caches.
+    /// Takes any of the modifiers that only advise caches. A `.L2::cache_hint` has an operand behind the others.
     void cache_hints();
+    /// Fails if the module's target is older than sm_`capability`, or lacks the 'a' behind it.
+    void needs(int capability, bool arch_specific = false) const;
 
-    size_t count() const { return instruction_.operands.size(); }
+    size_t count() const { return instruction_.operands.size() - (has_policy_ ? 1 : 0); }
+    /// Checks the number of operands, a cache policy at the end not counted.
     void expect_operands(size_t least, size_t most);
     const Operand& operand(size_t index) const { return instruction_.operands[index]; }
 
@@ -72,6 +76,7 @@ private:
     const Instruction& instruction_;
     Op& op_;
     std::vector<bool> taken_;
+    bool has_policy_ = false;
 };
 
 using Decoder = void (*)(Decode&);
@@ -88,6 +93,15 @@ void add_matrix_decoders(std::map<std::string, Decoder>& decoders);
 void add_warp_decoders(std::map<std::string, Decoder>& decoders);
 void add_control_decoders(std::map<std::string, Decoder>& decoders);
 void add_barrier_decoders(std::map<std::string, Decoder>& decoders);
+void add_memory_barrier_decoders(std::map<std::string, Decoder>& decoders);
+void add_warpgroup_decoders(std::map<std::string, Decoder>& decoders);
+void add_cluster_decoders(std::map<std::string, Decoder>& decoders);
+/// The decoder of cp.async.bulk, for `cp` to hand over to.
+void decode_bulk_copy(Decode& decode);
+/// Likewise of barrier.cluster.
+void decode_cluster_barrier(Decode& decode);
+/// Likewise of cp.async.mbarrier.arrive.
+void decode_deferred_arrival(Decode& decode);
 
 /// Integer add and the like also exist for floats: the float family's decoders, for the integer family to hand over to.
 bool is_float_operation(const Decode& decode);

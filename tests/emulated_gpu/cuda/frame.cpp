@@ -68,6 +68,34 @@ uint64_t special_value(const Block& block, const Warp& warp, SpecialRegister whi
             return block.shared.size();
         case SpecialRegister::DynamicSharedSize:
             return shape.dynamic_shared_bytes;
+        case SpecialRegister::ClusterCtaidX:
+        case SpecialRegister::ClusterCtaidY:
+        case SpecialRegister::ClusterCtaidZ: {
+            const auto axis = static_cast<size_t>(which) - static_cast<size_t>(SpecialRegister::ClusterCtaidX);
+            return block.index[axis] % shape.cluster[axis];
+        }
+        case SpecialRegister::ClusterNctaidX:
+        case SpecialRegister::ClusterNctaidY:
+        case SpecialRegister::ClusterNctaidZ:
+            return shape.cluster[static_cast<size_t>(which) - static_cast<size_t>(SpecialRegister::ClusterNctaidX)];
+        case SpecialRegister::ClusterIdX:
+        case SpecialRegister::ClusterIdY:
+        case SpecialRegister::ClusterIdZ: {
+            const auto axis = static_cast<size_t>(which) - static_cast<size_t>(SpecialRegister::ClusterIdX);
+            return block.index[axis] / shape.cluster[axis];
+        }
+        case SpecialRegister::NclusterIdX:
+        case SpecialRegister::NclusterIdY:
+        case SpecialRegister::NclusterIdZ: {
+            const auto axis = static_cast<size_t>(which) - static_cast<size_t>(SpecialRegister::NclusterIdX);
+            return shape.grid[axis] / shape.cluster[axis];
+        }
+        case SpecialRegister::ClusterCtarank:
+            return block.rank;
+        case SpecialRegister::ClusterNctarank:
+            return block.cluster.blocks.size();
+        case SpecialRegister::IsExplicitCluster:
+            return shape.in_clusters ? 1 : 0;
         case SpecialRegister::GridId:
         case SpecialRegister::Zero:
             return 0;
@@ -105,6 +133,10 @@ std::shared_ptr<Frame> make_frame(Block& block, Warp& warp, const LoadedFunction
     frame->parent = parent;
     frame->registers.resize(static_cast<size_t>(function.slot_count) * kLanes);
     frame->initialised.resize(function.slot_count);
+    if (function.uses_wgmma) {
+        frame->in_flight.resize(function.slot_count);
+        frame->unfenced.resize(function.slot_count);
+    }
     if (parent) {
         frame->depth = parent->depth + 1;
         frame->local_base = parent->local_base + parent->function->local_bytes;
@@ -151,12 +183,36 @@ void exit_lanes(Step& step, uint32_t lanes) {
         if (group.state == Group::State::AwaitsLanes) group.state = Group::State::Runs;
     }
     complete_barriers(step.block);
+    step.block.cluster.signal();
+    complete_cluster_barrier(step.block.cluster);
 }
 
 void fence(Warp& warp) {
-    for (size_t i = 0; i < warp.clock.size(); ++i) warp.clock[i] = std::max(warp.clock[i], warp.observed[i]);
-    warp.fenced = warp.clock;
-    ++warp.clock[warp.index];
+    warp.learn(warp.observed);
+    warp.fenced.events = warp.clock;
+    warp.fenced.proxied = warp.proxied;
+    if (warp.global != nullptr) {
+        warp.fenced.global = *warp.global;
+        ++(*warp.global)[warp.block_number];
+    }
+    ++warp.clock[warp.agent];
+}
+
+std::string Cluster::agent_name(uint32_t agent) const {
+    const auto of_rank = [&](uint32_t rank) {
+        return blocks.size() == 1 ? std::string() : " of block rank " + std::to_string(rank);
+    };
+    const uint32_t quads = quads_per_block() * static_cast<uint32_t>(blocks.size());
+    if (agent < warps()) return "warp " + std::to_string(agent % warps_per_block) + of_rank(agent / warps_per_block);
+    agent -= warps();
+    if (agent < quads) {
+        return "a wgmma of warpgroup " + std::to_string(agent % quads_per_block()) + of_rank(agent / quads_per_block());
+    }
+    agent -= quads;
+    if (agent < warps()) {
+        return "a bulk copy of warp " + std::to_string(agent % warps_per_block) + of_rank(agent / warps_per_block);
+    }
+    return barrier_agents.at(agent - warps());
 }
 
 }  // namespace emulated_gpu

@@ -135,6 +135,10 @@ std::unique_ptr<LoadedKernel> load_kernel(const Module& module, const Function& 
     kernel->module = &module;
     kernel->required_threads = entry.required_threads;
     kernel->maximum_threads = entry.maximum_threads;
+    kernel->required_cluster = entry.required_cluster;
+    kernel->explicit_cluster = entry.explicit_cluster || entry.required_cluster[0] != 0;
+    kernel->registers = entry.maximum_registers;
+    kernel->minimum_blocks = entry.minimum_blocks;
     std::vector<const Function*> reachable;
     collect_reachable(module, entry, reachable);
     place_shared(module, reachable, *kernel);
@@ -143,7 +147,7 @@ std::unique_ptr<LoadedKernel> load_kernel(const Module& module, const Function& 
                                            " bytes of static shared memory, more than 48 KiB");
     }
     for (const Function* function : reachable) kernel->functions[function->name] = lay_out(*function);
-    const SymbolTable symbols{&loaded.variables, &kernel->shared_offsets, &kernel->functions};
+    const SymbolTable symbols{&loaded.variables, &kernel->shared_offsets, &kernel->functions, &module};
     for (auto& [name, function] : kernel->functions) {
         if (function->source->has_body) decode_function(*function, symbols);
     }
@@ -185,9 +189,9 @@ std::unique_ptr<LoadedModule> load_module(std::string_view ptx, DeviceMemory& me
     auto loaded = std::make_unique<LoadedModule>();
     loaded->module = std::make_unique<Module>(parse_ptx(ptx));
     const Module& module = *loaded->module;
-    if (module.capability > capability) {
-        throw WrongTarget({1, 1}, "the module is for sm_" + std::to_string(module.capability) + ", the device is sm_" +
-                                      std::to_string(capability));
+    if (module.capability > capability || (module.arch_specific && module.capability != capability)) {
+        throw WrongTarget({1, 1},
+                          "the module is for " + module.target + ", the device is sm_" + std::to_string(capability));
     }
     try {
         place_variables(module, memory, *loaded);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/emulated_gpu/cuda/lanewise.h"
+#include "tests/emulated_gpu/cuda/memory_access.h"
 
 namespace emulated_gpu {
 namespace {
@@ -424,7 +425,7 @@ Flow add_offset(Step& step) {
 void decode_cvta(Decode& decode) {
     const bool to = decode.accept("to");
     int64_t window = 0;
-    if (decode.accept("shared") || decode.accept("shared::cta"))
+    if (decode.accept("shared") || decode.accept("shared::cta") || decode.accept("shared::cluster"))
         window = static_cast<int64_t>(kSharedWindow);
     else if (decode.accept("local"))
         window = static_cast<int64_t>(kLocalWindow);
@@ -453,11 +454,15 @@ Flow in_space(Step& step) {
                             : parameter ? Space::Parameter
                                         : Space::Global;
         out[i] = space == step.op.space;
+        // op.flag: shared memory of this block, not of others of its cluster
+        const uint64_t block = (a[i] - kSharedWindow) >> kRankShift;
+        if (step.op.flag && shared && block != 0 && block != uint64_t{step.block.rank} + 1) out[i] = 0;
     });
     return Flow::Next;
 }
 void decode_isspacep(Decode& decode) {
-    if (decode.accept("shared") || decode.accept("shared::cta"))
+    decode.op().flag = decode.accept("shared") || decode.accept("shared::cta");
+    if (decode.op().flag || decode.accept("shared::cluster"))
         decode.op().space = Space::Shared;
     else if (decode.accept("local"))
         decode.op().space = Space::Local;

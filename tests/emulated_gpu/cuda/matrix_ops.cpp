@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tests/emulated_gpu/cuda/lanewise.h"
+#include "tests/emulated_gpu/cuda/matrix_elements.h"
 #include "tests/emulated_gpu/cuda/memory_access.h"
 
 namespace emulated_gpu {
@@ -15,93 +16,38 @@ constexpr int kMostM = 16;
 constexpr int kMostN = 8;
 constexpr int kMostK = 256;
 
-/// Elements that one register holds.
-int per_register(Type type) {
-    return type == Type::F64 ? 1 : 32 / type_bits(type);
-}
-int registers_a(const MatrixShape& s) {
-    return s.m * s.k / kLanes / per_register(s.a);
-}
-int registers_b(const MatrixShape& s) {
-    return s.n * s.k / kLanes / per_register(s.b);
-}
-/// f16 accumulators are packed in pairs.
-int registers_c(const MatrixShape& s, Type type) {
-    return s.m * s.n / kLanes / (type == Type::F16 ? 2 : 1);
-}
-
-struct Place {
-    int row;
-    int column;
-};
-/// Element `i` of register `r` of A in `lane`: lanes are 8 groups (rows) of 4; a register holds neighbouring columns;
-/// the registers go through rows +8 first (where there are 16), then through the next 4 registers' worth of columns.
-Place fragment_a(const MatrixShape& s, int lane, int r, int i) {
-    const int e = per_register(s.a);
-    const int row_halves = s.m / 8;
-    return {lane / 4 + 8 * (r % row_halves), lane % 4 * e + i + r / row_halves * 4 * e};
-}
-/// The same for B: columns are groups, a register holds neighbouring rows.
-Place fragment_b(const MatrixShape& s, int lane, int r, int i) {
-    const int e = per_register(s.b);
-    return {lane % 4 * e + i + r * 4 * e, lane / 4};
-}
-/// Element `j` of C or D: two neighbouring columns, then the same 8 rows below.
-Place fragment_c(int lane, int j) {
-    return {lane / 4 + 8 * (j / 2), lane % 4 * 2 + j % 2};
-}
-
-const std::array<float, 65536>& f16_values() {
-    static const std::array<float, 65536> values = [] {
-        std::array<float, 65536> table;
-        for (uint32_t bits = 0; bits < 65536; ++bits) table[bits] = static_cast<float>(decode_float(bits, kF16));
-        return table;
-    }();
-    return values;
-}
-
-template <class T>
-T element(Type type, uint64_t bits, int i) {
-    const int width = type_bits(type);
-    const uint64_t field = width == 64 ? bits : (bits >> (i * width)) & ((uint64_t{1} << width) - 1);
-    if (type == Type::F16) return static_cast<T>(f16_values()[field]);
-    if (type == Type::BF16) return static_cast<T>(as_f32(field << 16));
-    if (type == Type::TF32) return static_cast<T>(as_f32(field & ~uint64_t{0x1fff}));
-    if (type == Type::F64) return static_cast<T>(as_f64(field));
-    if (type == Type::E4M3) return static_cast<T>(decode_float(static_cast<uint32_t>(field), kE4M3));
-    if (type == Type::E5M2) return static_cast<T>(decode_float(static_cast<uint32_t>(field), kE5M2));
-    if (is_signed(type)) return static_cast<T>(static_cast<int64_t>(field << (64 - width)) >> (64 - width));
-    return static_cast<T>(field);
-}
-
 /// A by rows, B by columns turned into rows of k, so that sums over n run through neighbouring elements.
 template <class T>
 struct Operands {
-    std::array<std::array<T, kMostK>, kMostM> a;
-    std::array<std::array<T, kMostN>, kMostK> b;
+    std::array<T, static_cast<size_t>(kMostM* kMostK)> a;  // [row][k]
+    std::array<T, static_cast<size_t>(kMostK* kMostN)> b;  // [k][column]
 
     explicit Operands(const Step& step) {
         const MatrixShape& s = step.op.matrix;
         const int count_a = registers_a(s);
         const int count_b = registers_b(s);
-        for (int r = 0; r < count_a; ++r) {
-            const uint64_t* bits = step.source(static_cast<size_t>(r));
-            for (int lane = 0; lane < kLanes; ++lane) {
-                for (int i = 0; i < per_register(s.a); ++i) {
-                    const Place at = fragment_a(s, lane, r, i);
-                    a[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] = element<T>(s.a, bits[lane], i);
+        with_elements<T>(s.a, [&](auto element_of) {
+            const int each = per_register(s.a);
+            for (int r = 0; r < count_a; ++r) {
+                const uint64_t* bits = step.source(static_cast<size_t>(r));
+                for (int lane = 0; lane < kLanes; ++lane) {
+                    const MatrixPlace at = fragment_a(s, lane, r, 0);
+                    T* to = a.data() + at.row * s.k + at.column;
+                    for (int i = 0; i < each; ++i) to[i] = element_of(bits[lane], i);
                 }
             }
-        }
-        for (int r = 0; r < count_b; ++r) {
-            const uint64_t* bits = step.source(static_cast<size_t>(count_a + r));
-            for (int lane = 0; lane < kLanes; ++lane) {
-                for (int i = 0; i < per_register(s.b); ++i) {
-                    const Place at = fragment_b(s, lane, r, i);
-                    b[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] = element<T>(s.b, bits[lane], i);
+        });
+        with_elements<T>(s.b, [&](auto element_of) {
+            const int each = per_register(s.b);
+            for (int r = 0; r < count_b; ++r) {
+                const uint64_t* bits = step.source(static_cast<size_t>(count_a + r));
+                for (int lane = 0; lane < kLanes; ++lane) {
+                    const MatrixPlace at = fragment_b(s, lane, r, 0);
+                    T* to = b.data() + at.row * kMostN + at.column;
+                    for (int i = 0; i < each; ++i) to[i * kMostN] = element_of(bits[lane], i);
                 }
             }
-        }
+        });
     }
 };
 
@@ -118,7 +64,7 @@ void for_accumulators(Step& step, Visit visit) {
         for (int j = 0; j < elements; ++j) {
             const uint64_t raw = step.source(first_c + static_cast<size_t>(packed_c ? j / 2 : j))[lane];
             const uint64_t old = packed_c ? (raw >> (16 * (j % 2))) & 0xffff : raw;
-            const Place at = fragment_c(lane, j);
+            const MatrixPlace at = fragment_c(lane, j);
             values[static_cast<size_t>(j)] = visit(static_cast<size_t>(at.row), static_cast<size_t>(at.column), old);
         }
         for (size_t r = 0; r < step.op.result_count; ++r) {
@@ -127,23 +73,55 @@ void for_accumulators(Step& step, Visit visit) {
     }
 }
 
+using Sums = std::array<double, static_cast<size_t>(kMostM* kMostN)>;  // [row][column]
+
+Sums multiply_all(const Operands<double>& operands, const MatrixShape& s) {
+    Sums sums{};
+    for (int row = 0; row < s.m; ++row) {
+        const double* a = operands.a.data() + row * s.k;
+        std::array<double, kMostN> sum{};
+        for (int k = 0; k < s.k; ++k) {
+            const double* b = operands.b.data() + k * kMostN;
+            for (size_t column = 0; column < kMostN; ++column) sum[column] += a[k] * b[column];
+        }
+        std::copy(sum.begin(), sum.end(), sums.begin() + row * kMostN);
+    }
+    return sums;
+}
+
+uint64_t rounded_f32(double sum) {
+    return std::isnan(sum) ? 0x7fffffffU : std::bit_cast<uint32_t>(static_cast<float>(sum));
+}
+
+/// f32 accumulators, a register of all lanes at a time.
+void add_f32(Step& step, const Sums& sums) {
+    const MatrixShape& s = step.op.matrix;
+    const auto first_c = static_cast<size_t>(registers_a(s) + registers_b(s));
+    std::array<std::array<uint64_t, kLanes>, 4> values;  // D may be C in another order
+    for (int j = 0; j < 4; ++j) {
+        const uint64_t* c = step.source(first_c + static_cast<size_t>(j));
+        const double* sum = sums.data() + 8 * (j / 2) * kMostN + j % 2;
+        for (int lane = 0; lane < kLanes; ++lane) {
+            values[static_cast<size_t>(j)][static_cast<size_t>(lane)] =
+                rounded_f32(as_f32(c[lane]) + sum[lane / 4 * kMostN + lane % 4 * 2]);
+        }
+    }
+    for (size_t j = 0; j < 4; ++j) std::copy(values[j].begin(), values[j].end(), step.result(j));
+}
+
 /// Products are exact and summed in double; the sum is rounded once. The document promises no order and at least the
 /// precision of the accumulator.
 Flow multiply_float(Step& step) {
     const MatrixShape& s = step.op.matrix;
-    const Operands<double> operands(step);
-    std::array<std::array<double, kMostN>, kMostM> sums{};
-    for (size_t row = 0; row < static_cast<size_t>(s.m); ++row) {
-        for (size_t k = 0; k < static_cast<size_t>(s.k); ++k) {
-            for (size_t column = 0; column < kMostN; ++column)
-                sums[row][column] += operands.a[row][k] * operands.b[k][column];
-        }
+    const Sums sums = multiply_all(Operands<double>(step), s);
+    if (s.c == Type::F32 && s.d == Type::F32) {  // all of them have 16 rows
+        add_f32(step, sums);
+        return Flow::Next;
     }
     for_accumulators(step, [&](size_t row, size_t column, uint64_t old) -> uint64_t {
         const double before = s.c == Type::F16 ? f16_values()[old & 0xffff] : as_f32(old);
-        const double sum = before + sums[row][column];
-        if (s.d == Type::F16) return encode_float(sum, kF16, Rounding::NearestEven);
-        return std::isnan(sum) ? 0x7fffffffU : std::bit_cast<uint32_t>(static_cast<float>(sum));
+        const double sum = before + sums[row * kMostN + column];
+        return s.d == Type::F16 ? encode_float(sum, kF16, Rounding::NearestEven) : rounded_f32(sum);
     });
     return Flow::Next;
 }
@@ -154,7 +132,8 @@ Flow multiply_f64(Step& step) {
     for_accumulators(step, [&](size_t row, size_t column, uint64_t old) -> uint64_t {
         double sum = as_f64(old);
         for (size_t k = 0; k < static_cast<size_t>(s.k); ++k) {
-            sum = fma_f64(operands.a[row][k], operands.b[k][column], sum, step.op.mode.rounding);
+            sum = fma_f64(operands.a[row * static_cast<size_t>(s.k) + k], operands.b[k * kMostN + column], sum,
+                          step.op.mode.rounding);
         }
         return std::bit_cast<uint64_t>(sum);
     });
@@ -167,8 +146,8 @@ Flow multiply_integer(Step& step) {
     for_accumulators(step, [&](size_t row, size_t column, uint64_t old) -> uint64_t {
         int64_t sum = static_cast<int32_t>(old);
         for (size_t k = 0; k < static_cast<size_t>(s.k); ++k) {
-            const int64_t a = operands.a[row][k];
-            const int64_t b = operands.b[k][column];
+            const int64_t a = operands.a[row * static_cast<size_t>(s.k) + k];
+            const int64_t b = operands.b[k * kMostN + column];
             sum += s.a == Type::B1 ? (s.xor_popc ? a ^ b : a & b) : a * b;
         }
         if (s.saturate) sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
@@ -279,9 +258,9 @@ void decode_mma(Decode& decode) {
 }
 
 /// Which 16-bit element of an 8x8 matrix is the `half`th of a lane.
-Place matrix_element(int lane, int half, bool transposed) {
-    const Place at{lane / 4, lane % 4 * 2 + half};
-    return transposed ? Place{at.column, at.row} : at;
+MatrixPlace matrix_element(int lane, int half, bool transposed) {
+    const MatrixPlace at{lane / 4, lane % 4 * 2 + half};
+    return transposed ? MatrixPlace{at.column, at.row} : at;
 }
 
 /// Lanes 8i..8i+7 give the addresses of the rows of matrix i.
@@ -297,8 +276,8 @@ Flow load_matrices(Step& step) {
         const Target target = resolve(step, row, op.space, address, 16, Access::Load);
         if (target.space != Space::Shared)
             throw Fault{FaultKind::IllegalAddress, "ldmatrix reads from no shared memory", row};
-        if (step.block.shadow) {
-            step.block.shadow->read(target.offset, 16, step.warp.index, step.warp.clock, step.line(), row);
+        if (SharedShadow* shadow = target.shadow()) {
+            shadow->read(target.offset, 16, step.warp.agent, step.warp.clock, step.line(), row);
         }
         std::memcpy(row_data[static_cast<size_t>(row)].data(), target.data, 16);
         access.mask |= 1U << row;
@@ -308,7 +287,7 @@ Flow load_matrices(Step& step) {
         for (int matrix = 0; matrix < op.elements; ++matrix) {
             uint32_t packed = 0;
             for (int half = 0; half < 2; ++half) {
-                const Place at = matrix_element(lane, half, op.flag);
+                const MatrixPlace at = matrix_element(lane, half, op.flag);
                 const uint16_t value =
                     row_data[static_cast<size_t>(8 * matrix + at.row)][static_cast<size_t>(at.column)];
                 packed |= static_cast<uint32_t>(value) << (16 * half);
@@ -320,7 +299,45 @@ Flow load_matrices(Step& step) {
     count_shared(step.launch.counters, access, false);
     return Flow::Next;
 }
-void decode_ldmatrix(Decode& decode) {
+/// Lanes 8i..8i+7 give the addresses of the rows of matrix i, all lanes its elements.
+Flow store_matrices(Step& step) {
+    if (!gathered(step, kAllLanes)) return Flow::Blocked;
+    const Op& op = step.op;
+    std::array<std::array<uint16_t, 8>, kLanes> row_data{};
+    for (int matrix = 0; matrix < op.elements; ++matrix) {
+        const size_t source = 1 + static_cast<size_t>(matrix);
+        if (step.launch.options.check_registers && step.ready(source) != kAllLanes) {
+            throw Fault{FaultKind::UninitialisedRegister, "stores a register that was never written",
+                        std::countr_zero(~step.ready(source))};
+        }
+        for (int lane = 0; lane < kLanes; ++lane) {
+            for (int half = 0; half < 2; ++half) {
+                const MatrixPlace at = matrix_element(lane, half, op.flag);
+                row_data[static_cast<size_t>(8 * matrix + at.row)][static_cast<size_t>(at.column)] =
+                    static_cast<uint16_t>(step.source(source)[lane] >> (16 * half));
+            }
+        }
+    }
+    LaneAddresses access;
+    access.bytes = 16;
+    for (int row = 0; row < 8 * op.elements; ++row) {
+        const uint64_t address = step.source(0)[row] + static_cast<uint64_t>(op.offset);
+        const Target target = resolve(step, row, op.space, address, 16, Access::Store);
+        if (target.space != Space::Shared)
+            throw Fault{FaultKind::IllegalAddress, "stmatrix writes to no shared memory", row};
+        if (SharedShadow* shadow = target.shadow()) {
+            shadow->write(target.offset, 16, step.warp.agent, step.warp.clock, step.line(), row);
+        }
+        std::memcpy(target.data, row_data[static_cast<size_t>(row)].data(), 16);
+        access.mask |= 1U << row;
+        access.address[static_cast<size_t>(row)] = target.offset;
+    }
+    count_shared(step.launch.counters, access, true);
+    return Flow::Next;
+}
+
+/// ldmatrix and stmatrix: `registers` are the operand with the elements, `address` the other.
+void decode_matrix_access(Decode& decode, const Operand& address, const Operand& registers, bool stores) {
     Op& op = decode.op();
     op.klass = InstructionClass::Memory;
     op.keeps_track = false;
@@ -337,11 +354,14 @@ void decode_ldmatrix(Decode& decode) {
     op.space = decode.accept("shared") || decode.accept("shared::cta") ? Space::Shared : Space::Generic;
     decode.expect("b16");
     decode.expect_operands(2, 2);
-    check_count(decode, decode.operand(0), op.elements);
-    decode.results_of(decode.operand(0));
-    decode.address(decode.operand(1));
+    check_count(decode, registers, op.elements);
+    decode.address(address);
     op.strict = 0;  // only the lanes that give rows need an address
-    op.run = &load_matrices;
+    if (stores)
+        decode.sources_of(registers, Type::B32);
+    else
+        decode.results_of(registers);
+    op.run = stores ? &store_matrices : &load_matrices;
 }
 
 Flow transpose_matrix(Step& step) {
@@ -350,7 +370,7 @@ Flow transpose_matrix(Step& step) {
     const uint64_t* a = step.source(0);
     for (int lane = 0; lane < kLanes; ++lane) {
         for (int half = 0; half < 2; ++half) {
-            const Place at = matrix_element(lane, half, true);
+            const MatrixPlace at = matrix_element(lane, half, true);
             matrix[static_cast<size_t>(at.row)][static_cast<size_t>(at.column)] =
                 static_cast<uint16_t>(a[lane] >> (16 * half));
         }
@@ -363,6 +383,16 @@ Flow transpose_matrix(Step& step) {
     step.mark(0, step.ready(0) == kAllLanes ? kAllLanes : 0);
     return Flow::Next;
 }
+void decode_ldmatrix(Decode& decode) {
+    decode.expect_operands(2, 2);
+    decode_matrix_access(decode, decode.operand(1), decode.operand(0), false);
+}
+void decode_stmatrix(Decode& decode) {
+    decode.needs(90);
+    decode.expect_operands(2, 2);
+    decode_matrix_access(decode, decode.operand(0), decode.operand(1), true);
+}
+
 void decode_movmatrix(Decode& decode) {
     Op& op = decode.op();
     op.klass = InstructionClass::Warp;
@@ -377,6 +407,7 @@ void decode_movmatrix(Decode& decode) {
 void add_matrix_decoders(std::map<std::string, Decoder>& decoders) {
     decoders["mma"] = &decode_mma;
     decoders["ldmatrix"] = &decode_ldmatrix;
+    decoders["stmatrix"] = &decode_stmatrix;
     decoders["movmatrix"] = &decode_movmatrix;
 }
 

@@ -47,7 +47,7 @@ Target resolve_global(Step& step, int lane, uint64_t address, uint64_t bytes, Ac
     if (allocation->read_only && access != Access::Load) {
         throw Fault{FaultKind::IllegalAddress, sized(access, bytes) + " of constant memory, " + allocation->what, lane};
     }
-    return {Space::Global, address, allocation->data + offset};
+    return {Space::Global, address, allocation->data + offset, nullptr};
 }
 
 Target resolve_local(Step& step, int lane, uint64_t offset, uint64_t bytes, Access access) {
@@ -59,18 +59,35 @@ Target resolve_local(Step& step, int lane, uint64_t offset, uint64_t bytes, Acce
                     lane};
     }
     return {Space::Local, offset,
-            step.warp.local.data() + static_cast<uint64_t>(lane) * step.warp.local_stride + offset};
+            step.warp.local.data() + static_cast<uint64_t>(lane) * step.warp.local_stride + offset, nullptr};
+}
+
+/// The block of the cluster that a shared address names; `offset` becomes an offset in its shared memory.
+Block& block_of_shared(Step& step, int lane, uint64_t& offset) {
+    if (offset >> kRankShift == 0) return step.block;
+    const uint64_t rank = (offset >> kRankShift) - 1;
+    auto& blocks = step.block.cluster.blocks;
+    if (rank >= blocks.size()) return step.block;  // out of bounds there
+    offset &= (uint64_t{1} << kRankShift) - 1;
+    Block& block = *blocks[rank];
+    if (&block != &step.block && block.ended) {
+        throw Fault{FaultKind::IllegalAddress,
+                    "uses shared memory of block rank " + std::to_string(rank) + " of the cluster, which has exited",
+                    lane};
+    }
+    return block;
 }
 
 Target resolve_shared(Step& step, int lane, uint64_t offset, uint64_t bytes, Access access) {
-    const uint64_t size = step.block.shared.size();
+    Block& block = block_of_shared(step, lane, offset);
+    const uint64_t size = block.shared.size();
     if (offset > size || bytes > size - offset) {
         throw Fault{FaultKind::IllegalAddress,
                     sized(access, bytes) + " at byte " + std::to_string(offset) + " of the block's " +
                         std::to_string(size) + " bytes of shared memory",
                     lane};
     }
-    return {Space::Shared, offset, step.block.shared.data() + offset};
+    return {Space::Shared, offset, block.shared.data() + offset, &block};
 }
 
 Target resolve_parameter(Step& step, int lane, uint64_t offset, uint64_t bytes, Access access) {
@@ -81,7 +98,7 @@ Target resolve_parameter(Step& step, int lane, uint64_t offset, uint64_t bytes, 
                         std::to_string(parameters.size()) + " bytes of parameters",
                     lane};
     }
-    return {Space::Parameter, offset, const_cast<uint8_t*>(parameters.data()) + offset};
+    return {Space::Parameter, offset, const_cast<uint8_t*>(parameters.data()) + offset, nullptr};
 }
 
 }  // namespace

@@ -6,11 +6,18 @@
 
 namespace emulated_gpu {
 
-/// Where one lane's access leads: its space, its offset there (Global: the device address) and the bytes themselves.
+/// Shared memory of the blocks of a cluster: block r begins at (r + 1) << kRankShift, and the own block also at 0.
+inline constexpr uint64_t kRankShift = 24;
+
+/// Where one lane's access leads: its space, its offset there (Global: the device address), the bytes themselves and,
+/// of shared memory, the block.
 struct Target {
     Space space = Space::Global;
     uint64_t offset = 0;
     uint8_t* data = nullptr;
+    Block* block = nullptr;
+
+    SharedShadow* shadow() const { return block == nullptr ? nullptr : block->shadow.get(); }
 };
 
 enum class Access : uint8_t { Load, Store, Atomic };
@@ -20,6 +27,17 @@ Target resolve(Step& step, int lane, Space space, uint64_t address, uint64_t byt
 
 /// Reads without counting or checks of races.
 void read_generic(Step& step, int lane, uint64_t address, uint64_t bytes, void* out);
+
+/// Checks an access to global memory for races with other blocks, if these are checked.
+inline void note_global(Step& step, int lane, const Target& target, uint64_t bytes, Access access, bool relaxed) {
+    if (step.warp.global == nullptr || target.space != Space::Global) return;
+    GlobalRaces& races = step.launch.global_races;
+    const GlobalRaces::Access by{step.block.number, *step.warp.global, step.line(), lane, relaxed};
+    if (access != Access::Load)
+        races.write(target.offset, bytes, by);
+    else
+        races.read(target.offset, bytes, by);
+}
 
 /// The addresses of a warp's access, for the counters.
 struct LaneAddresses {

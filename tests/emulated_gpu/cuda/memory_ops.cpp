@@ -73,9 +73,10 @@ Flow load(Step& step) {
         const Target target =
             resolve(step, lane, op.space, base[lane] + static_cast<uint64_t>(op.offset), bytes, Access::Load);
         counts.add(target, lane);
-        if (target.space == Space::Shared && step.block.shadow) {
-            step.block.shadow->read(target.offset, bytes, step.warp.index, step.warp.clock, step.line(), lane, op.flag);
+        if (SharedShadow* shadow = target.shadow()) {
+            shadow->read(target.offset, bytes, step.warp.agent, step.warp.clock, step.line(), lane, op.flag);
         }
+        note_global(step, lane, target, bytes, Access::Load, op.flag);
         if (target.space == Space::Local && !local_is_written(step, lane, target.offset, bytes)) ready &= ~(1U << lane);
         if (op.flag) observe(step, target);
         for (size_t element = 0; element < op.elements; ++element) {
@@ -95,7 +96,7 @@ void check_lanes_agree(Step& step, const std::array<Target, kLanes>& targets, ui
         if (((step.mask >> other) & 1) == 0) continue;
         const Target& mine = targets[static_cast<size_t>(lane)];
         const Target& theirs = targets[static_cast<size_t>(other)];
-        if (theirs.space != Space::Shared || mine.space != Space::Shared || theirs.offset != mine.offset) continue;
+        if (theirs.block != mine.block || mine.block == nullptr || theirs.offset != mine.offset) continue;
         for (size_t element = 1; element < step.op.source_count; ++element) {
             if (step.source(element)[lane] == step.source(element)[other]) continue;
             throw Fault{FaultKind::SharedRace,
@@ -133,11 +134,11 @@ Flow store(Step& step) {
         counts.add(target, lane);
         if (target.space == Space::Local) mark_local(step, lane, target.offset, bytes, true);
         check_stored_registers(step, target, lane);
-        if (target.space == Space::Shared && step.block.shadow) {
-            step.block.shadow->write(target.offset, bytes, step.warp.index, step.warp.clock, step.line(), lane,
-                                     op.flag);
+        if (SharedShadow* shadow = target.shadow()) {
+            shadow->write(target.offset, bytes, step.warp.agent, step.warp.clock, step.line(), lane, op.flag);
             check_lanes_agree(step, targets, bytes, lane);
         }
+        note_global(step, lane, target, bytes, Access::Store, op.flag);
         if (op.flag) publish(step, target);
         for (size_t element = 0; element < op.elements; ++element) {
             const uint64_t value = step.source(element + 1)[lane];
@@ -150,7 +151,8 @@ Flow store(Step& step) {
 /// Takes the state space; Generic if none stands there.
 Space read_space(Decode& decode) {
     if (decode.accept("global")) return Space::Global;
-    if (decode.accept("shared") || decode.accept("shared::cta")) return Space::Shared;
+    if (decode.accept("shared") || decode.accept("shared::cta") || decode.accept("shared::cluster"))
+        return Space::Shared;
     if (decode.accept("const")) return Space::Global;  // constant variables live among the device's allocations
     if (decode.accept("local")) return Space::Local;
     if (decode.accept("param") || decode.accept("param::entry") || decode.accept("param::func"))
@@ -190,11 +192,11 @@ void decode_ld(Decode& decode) {
     Op& op = decode.op();
     op.klass = InstructionClass::Memory;
     op.keeps_track = false;
-    decode.expect_operands(2, 2);
     read_order(decode);
     const Space space = read_space(decode);
     decode.accept("nc");
     decode.cache_hints();
+    decode.expect_operands(2, 2);
     read_element(decode, decode.operand(0));
     op.space = settle_parameter_space(decode, space, decode.operand(1));
     decode.results_of(decode.operand(0));
@@ -205,10 +207,10 @@ void decode_ld(Decode& decode) {
 void decode_st(Decode& decode) {
     Op& op = decode.op();
     op.klass = InstructionClass::Memory;
-    decode.expect_operands(2, 2);
     read_order(decode);
     const Space space = read_space(decode);
     decode.cache_hints();
+    decode.expect_operands(2, 2);
     read_element(decode, decode.operand(1));
     op.space = settle_parameter_space(decode, space, decode.operand(0));
     decode.address(decode.operand(0));
@@ -218,10 +220,27 @@ void decode_st(Decode& decode) {
 
 void decode_prefetch(Decode& decode) {
     decode.op().klass = InstructionClass::Memory;
+    decode.accept("tensormap");
     read_space(decode);
     for (const char* level : {"L1", "L2", "L2::evict_last", "L2::evict_normal"}) decode.accept(level);
     decode.address(decode.operand(0));
     decode.op().run = [](Step&) { return Flow::Next; };
+}
+
+/// createpolicy: caches are not modelled, and any policy is as good as another.
+void decode_policy(Decode& decode) {
+    decode.op().klass = InstructionClass::Memory;
+    for (const char* word : {"fractional", "cvt", "range", "global", "L2", "L2::evict_last", "L2::evict_normal",
+                             "L2::evict_first", "L2::evict_unchanged"}) {
+        while (decode.accept(word)) {
+        }
+    }
+    decode.expect("b64");
+    decode.result(decode.operand(0));
+    decode.op().run = [](Step& step) {
+        for_lanes(step.mask, [&](int lane) { step.result()[lane] = 0; });
+        return Flow::Next;
+    };
 }
 
 /// cp.async: sources are the shared address, the global address and, if given, how many bytes to read.
@@ -247,16 +266,19 @@ Flow copy_async(Step& step) {
                 resolve(step, lane, Space::Global, from, bytes, Access::Load);
                 throw Fault{FaultKind::IllegalAddress, "cp.async reads from no global memory", lane};
             }
+            note_global(step, lane, {Space::Global, from, source.data, nullptr}, read, Access::Load, false);
             global.mask |= 1U << lane;
             global.address[static_cast<size_t>(lane)] = from;
         }
         if (step.block.shadow) {
-            step.block.shadow->issue_copy(target.offset, bytes, step.warp.index, step.warp.clock, step.line(), lane);
+            step.block.shadow->issue_copy(target.offset, bytes, step.warp.agent, step.warp.clock, step.line(), lane);
         }
-        step.warp.copies.push_back({lane, step.warp.committed[static_cast<size_t>(lane)], target.offset, from,
-                                    static_cast<uint32_t>(bytes), static_cast<uint32_t>(read), step.line()});
+        step.warp.copies.push_back({lane, step.warp.copies_issued, step.warp.committed[static_cast<size_t>(lane)],
+                                    target.offset, from, static_cast<uint32_t>(bytes), static_cast<uint32_t>(read),
+                                    step.line()});
         step.launch.counters.async_copy_bytes += bytes;
     });
+    ++step.warp.copies_issued;
     if (global.mask != 0) count_global(step.launch.counters, global, false);
     return Flow::Next;
 }
@@ -266,11 +288,15 @@ Flow commit_copies(Step& step) {
     return Flow::Next;
 }
 Flow wait_group(Step& step) {
-    land_copies(step, step.mask, static_cast<uint32_t>(step.op.detail));
+    const auto keep = static_cast<uint32_t>(step.op.detail);
+    land_copies(step.block, step.warp, [&](const AsyncCopy& copy) {
+        return ((step.mask >> copy.lane) & 1) != 0 &&
+               copy.commit_group + keep < step.warp.committed[static_cast<size_t>(copy.lane)];
+    });
     return Flow::Next;
 }
 Flow wait_all(Step& step) {
-    land_copies(step, step.mask, std::nullopt);
+    land_copies(step.block, step.warp, [&](const AsyncCopy& copy) { return ((step.mask >> copy.lane) & 1) != 0; });
     return Flow::Next;
 }
 
@@ -303,8 +329,10 @@ void decode_copy(Decode& decode) {
 void decode_cp(Decode& decode) {
     Op& op = decode.op();
     op.klass = InstructionClass::AsyncCopy;
-    if (!decode.accept("async") || decode.has("bulk") || decode.has("mbarrier") || decode.has("reduce"))
-        decode.refuse();
+    if (decode.has("reduce")) decode.refuse();
+    decode.expect("async");
+    if (decode.has("bulk")) return decode_bulk_copy(decode);
+    if (decode.has("mbarrier")) return decode_deferred_arrival(decode);
     if (decode.accept("commit_group")) {
         op.run = &commit_copies;
         return decode.expect_operands(0, 0);
@@ -324,41 +352,35 @@ void decode_cp(Decode& decode) {
 
 }  // namespace
 
-void land_copies(Step& step, uint32_t lanes, std::optional<uint32_t> keep) {
-    auto& copies = step.warp.copies;
-    const auto lands = [&](const AsyncCopy& copy) {
-        if (((lanes >> copy.lane) & 1) == 0) return false;
-        if (!keep) return true;
-        return copy.commit_group + *keep < step.warp.committed[static_cast<size_t>(copy.lane)];
-    };
-    for (const AsyncCopy& copy : copies) {
+void land_copies(Block& block, Warp& warp, const std::function<bool(const AsyncCopy&)>& lands) {
+    for (const AsyncCopy& copy : warp.copies) {
         if (!lands(copy)) continue;
-        uint8_t* to = step.block.shared.data() + copy.destination;
+        uint8_t* to = block.shared.data() + copy.destination;
         std::memset(to, 0, copy.bytes);
         if (copy.source_bytes > 0) {
-            const uint8_t* from = step.launch.memory.at(copy.source, copy.source_bytes);
+            const uint8_t* from = block.launch.memory.at(copy.source, copy.source_bytes);
             if (from == nullptr)
                 throw Fault{FaultKind::IllegalAddress, "cp.async reads memory that was freed", copy.lane};
             std::memcpy(to, from, copy.source_bytes);
         }
-        if (step.block.shadow) {
-            step.block.shadow->landed(copy.destination, copy.bytes, step.warp.index, step.warp.clock, copy.line);
-        }
+        if (block.shadow) block.shadow->landed(copy.destination, copy.bytes, warp.agent, warp.clock, copy.line);
     }
-    std::erase_if(copies, lands);
+    std::erase_if(warp.copies, lands);
 }
 
 void observe(Step& step, const Target& target) {
-    const auto found = step.block.published.find(order_key(target));
-    if (found == step.block.published.end()) return;
-    for (size_t i = 0; i < found->second.size(); ++i) {
-        step.warp.observed[i] = std::max(step.warp.observed[i], found->second[i]);
-    }
+    const auto found = step.block.cluster.published.find(order_key(target));
+    if (found != step.block.cluster.published.end()) step.warp.observed.join(found->second);
+    if (step.warp.global == nullptr || target.space != Space::Global) return;
+    const auto by_others = step.launch.published.find(target.offset);
+    if (by_others != step.launch.published.end()) step.warp.observed.global.join(by_others->second);
 }
 
 void publish(Step& step, const Target& target) {
-    VectorClock& clock = step.block.published[order_key(target)];
-    for (size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], step.warp.fenced[i]);
+    step.block.cluster.published[order_key(target)].join(step.warp.fenced);
+    if (step.warp.global != nullptr && target.space == Space::Global) {
+        step.launch.published[target.offset].join(step.warp.fenced.global);
+    }
 }
 
 void read_scope(Decode& decode) {
@@ -371,6 +393,7 @@ void add_memory_decoders(std::map<std::string, Decoder>& decoders) {
     decoders["st"] = &decode_st;
     decoders["prefetch"] = &decode_prefetch;
     decoders["prefetchu"] = &decode_prefetch;
+    decoders["createpolicy"] = &decode_policy;
     decoders["cp"] = &decode_cp;
 }
 

@@ -11,7 +11,8 @@ inline constexpr uint64_t kReleases = 2;
 
 /// One key for each address of the generic space.
 inline uint64_t order_key(const Target& target) {
-    return target.space == Space::Shared ? kSharedWindow + target.offset : target.offset;
+    if (target.space != Space::Shared) return target.offset;
+    return kSharedWindow + ((uint64_t{target.block->rank} + 1) << kRankShift) + target.offset;
 }
 
 /// A relaxed read sees what relaxed writes to the same address published; the next fence makes it known to the warp.

@@ -61,6 +61,10 @@ struct MatrixShape {
     Type a = Type::None, b = Type::None, c = Type::None, d = Type::None;
     bool saturate = false;
     bool xor_popc = false;  // b1: .xor.popc rather than .and.popc
+    // wgmma:
+    bool a_in_registers = false;
+    bool negates_a = false, negates_b = false;
+    bool transposes_a = false, transposes_b = false;  // in shared memory, M- or N-major rather than K-major
 };
 
 inline constexpr size_t kMostResults = 8;
@@ -91,12 +95,15 @@ struct Op {
 
     Space space = Space::Generic;
     uint8_t element_bytes = 0;
-    uint8_t elements = 1;  // of a vector, or matrices of ldmatrix
-    bool flag = false;     // a variant the handler knows (.trans, .wide, .left, ...)
-    int64_t offset = 0;    // bytes added to the address
-    uint64_t detail = 0;   // an immediate the handler knows
-    int target = -1;       // of a branch
+    uint8_t elements = 1;          // of a vector, or matrices of ldmatrix
+    bool may_time_out = false;     // a wait that may give up
+    bool flag = false;             // a variant the handler knows (.trans, .wide, .left, ...)
+    int64_t offset = 0;            // bytes added to the address
+    std::vector<int64_t> offsets;  // where there are several addresses
+    uint64_t detail = 0;           // an immediate the handler knows
+    int target = -1;               // of a branch
     std::vector<int> targets;
+    std::vector<uint32_t> accumulators;  // of wgmma: the slots of D
     const LoadedFunction* callee = nullptr;
     std::vector<std::array<uint32_t, 3>>
         copies_in;  // of a call: offset in the caller's local memory, in the callee's, bytes
@@ -130,6 +137,21 @@ enum class SpecialRegister : uint8_t {
     LanemaskGt,
     TotalSharedSize,
     DynamicSharedSize,
+    ClusterCtaidX,
+    ClusterCtaidY,
+    ClusterCtaidZ,
+    ClusterNctaidX,
+    ClusterNctaidY,
+    ClusterNctaidZ,
+    ClusterIdX,
+    ClusterIdY,
+    ClusterIdZ,
+    NclusterIdX,
+    NclusterIdY,
+    NclusterIdZ,
+    ClusterCtarank,
+    ClusterNctarank,
+    IsExplicitCluster,
     Zero,
 };
 
@@ -149,8 +171,9 @@ struct LoadedFunction {
     std::vector<std::pair<uint32_t, uint64_t>> local_addresses;  // slot, offset into the frame's local memory
     uint32_t sink = 0;                                           // results that nobody wants
     uint32_t carry = 0;                                          // the condition code of add.cc
-    std::map<std::string, Placed> locals;                        // .local and .param variables, parameters of functions
-    std::map<std::string, Placed> parameters;                    // of an entry, in its parameter buffer
+    bool uses_wgmma = false;
+    std::map<std::string, Placed> locals;      // .local and .param variables, parameters of functions
+    std::map<std::string, Placed> parameters;  // of an entry, in its parameter buffer
     uint64_t local_bytes = 0;
     uint64_t parameter_bytes = 0;
 };
@@ -166,6 +189,10 @@ struct LoadedKernel {
     uint64_t dynamic_shared_offset = 0;
     std::array<uint32_t, 3> required_threads{};
     std::array<uint32_t, 3> maximum_threads{};
+    std::array<uint32_t, 3> required_cluster{};  // .reqnctapercluster, or zero
+    bool explicit_cluster = false;
+    uint32_t minimum_blocks = 0;  // of a multiprocessor: .minnctapersm, or zero
+    uint32_t registers = 0;       // of each thread: .maxnreg, or zero
 };
 
 /// A module on a device: its variables have addresses and its kernels are decoded.

@@ -137,12 +137,17 @@ struct Function {
     std::vector<Instruction> body;
     std::array<uint32_t, 3> required_threads{};  // .reqntid, or zero
     std::array<uint32_t, 3> maximum_threads{};   // .maxntid, or zero
+    std::array<uint32_t, 3> required_cluster{};  // .reqnctapercluster, or zero
+    bool explicit_cluster = false;
+    uint32_t minimum_blocks = 0;     // .minnctapersm, or zero
+    uint32_t maximum_registers = 0;  // .maxnreg, or zero
 };
 
 struct Module {
     int version = 0;  // 10 * major + minor
     std::string target;
-    int capability = 0;  // 80 for sm_80
+    int capability = 0;          // 80 for sm_80
+    bool arch_specific = false;  // sm_90a
     std::vector<Function> functions;
     std::vector<Variable> variables;  // .global, .const and .shared of the module
     std::map<int, std::string> files;

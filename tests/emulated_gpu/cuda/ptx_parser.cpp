@@ -142,6 +142,7 @@ private:
             if (!target.starts_with("sm_")) continue;  // "debug" and the like do not change what the code means
             module_.target = target;
             module_.capability = std::atoi(target.c_str() + 3);
+            module_.arch_specific = target.ends_with("a");
         } while (cursor_.accept(","));
     }
 
@@ -222,7 +223,15 @@ private:
                 function.maximum_threads = parse_extent();
             else if (name == "reqntid")
                 function.required_threads = parse_extent();
-            else if (name == "minnctapersm" || name == "maxnreg")
+            else if (name == "reqnctapercluster")
+                function.required_cluster = parse_extent();
+            else if (name == "explicitcluster")
+                function.explicit_cluster = true;
+            else if (name == "maxnreg")
+                function.maximum_registers = static_cast<uint32_t>(cursor_.expect_integer());
+            else if (name == "minnctapersm")
+                function.minimum_blocks = static_cast<uint32_t>(cursor_.expect_integer());
+            else if (name == "maxclusterrank")
                 cursor_.expect_integer();
             else if (name == "pragma")
                 skip_statement();

@@ -40,10 +40,12 @@ void tidy_groups(Warp& warp) {
     }
 }
 
-Group* next_group(Warp& warp) {
+Group* next_group(Warp& warp, uint64_t events) {
     Group* best = nullptr;
     for (Group& group : warp.groups) {
-        if (group.state == Group::State::Runs && (best == nullptr || goes_before(group, *best))) best = &group;
+        const bool runs = group.state == Group::State::Runs ||
+                          (group.state == Group::State::AwaitsEvent && (group.seen != events || group.timed_out));
+        if (runs && (best == nullptr || goes_before(group, *best))) best = &group;
     }
     return best;
 }
@@ -66,41 +68,83 @@ public:
     std::optional<Report> run();
 
 private:
-    std::unique_ptr<Block> make_block(uint64_t number);
-    /// True if any instruction ran.
-    bool run_block(Block& block);
+    std::unique_ptr<Cluster> make_cluster(uint64_t number);
+    std::unique_ptr<Block> make_block(Cluster& cluster, uint32_t rank, const std::array<uint32_t, 3>& index);
+    /// False once all its threads have exited.
+    bool run_cluster(Cluster& cluster);
+    /// How many instructions ran.
+    uint64_t run_block(Block& block);
     uint32_t run_warp(Block& block, Warp& warp, uint32_t turn);
     void execute(Block& block, Warp& warp, Group& group);
     void check_sources(Step& step, const Op& op, uint32_t& ready) const;
-    [[noreturn]] void report_deadlock(Block& block) const;
+    void check_registers_in_flight(const Step& step) const;
+    /// Lets waits that may give up do so; false if there are none, or they have done so too often.
+    bool time_out(Cluster& cluster) const;
+    [[noreturn]] void report_deadlock(const Cluster& cluster);
     void check_lanes_can_come(Warp& warp);
-    Report make_report(const Fault& fault, const Block& block) const;
+    Report make_report(const Fault& fault) const;
 
     Launch& launch_;
     std::mt19937_64 random_;
     const Op* op_ = nullptr;  // the instruction that runs
+    const Block* block_ = nullptr;
     const Warp* warp_ = nullptr;
 };
 
-std::unique_ptr<Block> Interpreter::make_block(uint64_t number) {
+std::unique_ptr<Cluster> Interpreter::make_cluster(uint64_t number) {
     const LaunchShape& shape = launch_.shape;
-    auto block = std::make_unique<Block>(launch_);
-    block->index = {static_cast<uint32_t>(number % shape.grid[0]),
-                    static_cast<uint32_t>(number / shape.grid[0] % shape.grid[1]),
-                    static_cast<uint32_t>(number / shape.grid[0] / shape.grid[1])};
+    auto cluster = std::make_unique<Cluster>(launch_);
+    const uint64_t across = shape.grid[0] / shape.cluster[0];
+    const uint64_t down = shape.grid[1] / shape.cluster[1];
+    const std::array<uint64_t, 3> at{number % across, number / across % down, number / across / down};
+    const uint32_t ranks = shape.cluster[0] * shape.cluster[1] * shape.cluster[2];
+    cluster->warps_per_block = (shape.block[0] * shape.block[1] * shape.block[2] + kLanes - 1) / kLanes;
+    cluster->blocks.resize(ranks);
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+        const std::array<uint32_t, 3> inside{rank % shape.cluster[0], rank / shape.cluster[0] % shape.cluster[1],
+                                             rank / shape.cluster[0] / shape.cluster[1]};
+        std::array<uint32_t, 3> index{};
+        for (size_t i = 0; i < 3; ++i) index[i] = static_cast<uint32_t>(at[i]) * shape.cluster[i] + inside[i];
+        cluster->blocks[rank] = make_block(*cluster, rank, index);
+    }
+    return cluster;
+}
+
+/// Registers of each thread as the compiler behind PTX would have them, for setmaxnreg: as many as let all threads of
+/// the blocks that a multiprocessor has to hold have them, in steps of 8.
+uint32_t registers_per_thread(const LoadedKernel& kernel, uint32_t threads) {
+    constexpr uint32_t kRegisters = 65536;
+    if (kernel.registers != 0) return kernel.registers;
+    return std::min(255U, kRegisters / (threads * std::max(1U, kernel.minimum_blocks)) / 8 * 8);
+}
+
+std::unique_ptr<Block> Interpreter::make_block(Cluster& cluster, uint32_t rank, const std::array<uint32_t, 3>& index) {
+    const LaunchShape& shape = launch_.shape;
+    auto block = std::make_unique<Block>(launch_, cluster);
+    block->index = index;
+    block->rank = rank;
+    block->number = index[0] + shape.grid[0] * (index[1] + uint64_t{shape.grid[1]} * index[2]);
+    block->global_clock[block->number] = 1;
     const uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2];
-    const uint32_t warps = (threads + kLanes - 1) / kLanes;
+    const uint32_t warps = cluster.warps_per_block;
     block->alive_threads = threads;
     block->shared.resize(launch_.kernel.dynamic_shared_offset + shape.dynamic_shared_bytes);
-    if (launch_.options.check_shared)
-        block->shadow = std::make_unique<SharedShadow>(block->shared.size(), warps, name_line);
+    if (launch_.options.check_shared) {
+        block->shadow =
+            std::make_unique<SharedShadow>(block->shared.size(), cluster.readers(), name_line,
+                                           [&cluster](uint32_t agent) { return cluster.agent_name(agent); });
+    }
     block->warps.resize(warps);
     for (uint32_t i = 0; i < warps; ++i) {
         Warp& warp = block->warps[i];
         const uint32_t lanes = std::min<uint32_t>(kLanes, threads - i * kLanes);
         warp.index = i;
+        warp.agent = rank * warps + i;
         warp.alive = lanes == kLanes ? kAllLanes : (1U << lanes) - 1;
-        warp.clock[i] = 1;
+        warp.clock[warp.agent] = 1;
+        warp.most_registers = registers_per_thread(launch_.kernel, threads);
+        warp.block_number = block->number;
+        if (launch_.options.check_global) warp.global = &block->global_clock;
         warp.groups.reserve(2 * kLanes);
         Group group;
         group.frame = make_frame(*block, warp, *launch_.kernel.entry, nullptr);
@@ -119,6 +163,25 @@ void Interpreter::check_sources(Step& step, const Op& op, uint32_t& ready) const
                     "uses a register that was never written, operand " + std::to_string(i) +
                         " of what it reads (an address, a count or a mask)",
                     std::countr_zero(step.mask & ~have)};
+    }
+}
+
+/// Registers that a wgmma under way reads may not be written, and its accumulators not be touched but by a wgmma that
+/// accumulates into the same ones (PTX ISA, "Asynchronous wgmma").
+void Interpreter::check_registers_in_flight(const Step& step) const {
+    if (step.op.klass == InstructionClass::Matrix && !step.op.accumulators.empty()) return;  // checks its own
+    const auto fail = [&](uint32_t slot, const char* what) {
+        throw Fault{FaultKind::RegisterNotWaitedFor,
+                    std::string(what) + " register " + step.frame.function->source->registers[slot].name +
+                        (step.frame.in_flight[slot] & kAccumulates ? ", an accumulator of" : ", which is read by") +
+                        " a wgmma.mma_async that has not been waited for",
+                    std::countr_zero(step.mask)};
+    };
+    for (size_t i = 0; i < step.op.source_count; ++i) {
+        if (step.frame.in_flight[step.op.sources[i]] & kAccumulates) fail(step.op.sources[i], "reads");
+    }
+    for (size_t i = 0; i < step.op.result_count; ++i) {
+        if (step.frame.in_flight[step.op.results[i]] != 0) fail(step.op.results[i], "writes");
     }
 }
 
@@ -144,8 +207,13 @@ void Interpreter::execute(Block& block, Warp& warp, Group& group) {
     Step step{launch_, block, warp, group, *frame, op, mask};
     uint32_t ready = mask;
     if (checks) check_sources(step, op, ready);
+    const bool uses_wgmma = frame->function->uses_wgmma;
+    if (uses_wgmma && checks && !warp.products.pending.empty()) check_registers_in_flight(step);
     const Flow flow = op.run(step);
     if (flow != Flow::Blocked) {
+        if (uses_wgmma) {
+            for (size_t i = 0; i < op.result_count; ++i) frame->unfenced[op.results[i]] = 1;
+        }
         ++launch_.counters.warp_instructions[static_cast<size_t>(op.klass)];
         launch_.counters.thread_instructions += static_cast<uint64_t>(std::popcount(step.mask));
         if (op.keeps_track) {
@@ -161,8 +229,9 @@ uint32_t Interpreter::run_warp(Block& block, Warp& warp, uint32_t turn) {
     warp_ = &warp;
     while (ran < turn) {
         if (warp.groups.size() != 1 || warp.groups[0].mask == 0) tidy_groups(warp);
-        Group* group = next_group(warp);
+        Group* group = next_group(warp, block.cluster.events);
         if (group == nullptr) break;
+        if (group->state == Group::State::AwaitsEvent) group->state = Group::State::Runs;
         execute(block, warp, *group);
         ++ran;
         if (++launch_.executed > launch_.options.instruction_budget) {
@@ -204,8 +273,23 @@ void Interpreter::check_lanes_can_come(Warp& warp) {
                 lane};
 }
 
-void Interpreter::report_deadlock(Block& block) const {
-    std::string message = "no thread of the block can go on:";
+bool Interpreter::time_out(Cluster& cluster) const {
+    constexpr uint32_t kMostTimeouts = 4;
+    bool any = false;
+    if (++cluster.timeouts > kMostTimeouts) return false;
+    for (const auto& block : cluster.blocks) {
+        for (Warp& warp : block->warps) {
+            for (Group& group : warp.groups) {
+                if (group.mask == 0 || group.state != Group::State::AwaitsEvent) continue;
+                if (group.frame->function->ops[group.pc].may_time_out) any = group.timed_out = true;
+            }
+        }
+    }
+    return any;
+}
+
+std::string barriers_in_use(const Block& block) {
+    std::string message;
     for (uint32_t number = 0; number < kBarriers; ++number) {
         const Barrier& barrier = block.barriers[number];
         if (!barrier.in_use) continue;
@@ -214,6 +298,16 @@ void Interpreter::report_deadlock(Block& block) const {
                    std::to_string(barrier.expected == 0 ? barrier.arrived_threads : barrier.arrived_slots) + " of " +
                    std::to_string(expected) + " threads;";
     }
+    for (const auto& [offset, barrier] : block.memory_barriers) {
+        message += " phase " + std::to_string(barrier.phase) + " of the memory barrier at shared byte " +
+                   std::to_string(offset) + " lacks " + std::to_string(barrier.pending) + " arrivals and " +
+                   std::to_string(barrier.transactions) + " bytes;";
+    }
+    return message;
+}
+
+std::string waiting_warps(const Block& block) {
+    std::string message;
     for (const Warp& warp : block.warps) {
         for (const Group& group : warp.groups) {
             if (group.mask == 0) continue;
@@ -223,31 +317,69 @@ void Interpreter::report_deadlock(Block& block) const {
         }
         if (warp.finished()) message += " warp " + std::to_string(warp.index) + " has exited;";
     }
+    return message;
+}
+
+void Interpreter::report_deadlock(const Cluster& cluster) {
+    const bool alone = cluster.blocks.size() == 1;
+    std::string message = alone ? "no thread of the block can go on:" : "no thread of the cluster can go on:";
+    if (cluster.arrived > 0) {
+        message += " the cluster's barrier has " + std::to_string(cluster.arrived) + " of " +
+                   std::to_string(cluster.alive_threads()) + " threads;";
+    }
+    for (const auto& block : cluster.blocks) {
+        if (block->ended) continue;
+        if (!alone) message += " block rank " + std::to_string(block->rank) + ":";
+        message += barriers_in_use(*block) + waiting_warps(*block);
+        block_ = block.get();
+        // The place is where some lane waits.
+        for (const Warp& warp : block->warps) {
+            for (const Group& group : warp.groups) {
+                if (group.mask != 0) op_ = &group.frame->function->ops[group.pc];
+            }
+        }
+    }
     message.pop_back();
     throw Fault{FaultKind::Deadlock, message};
 }
 
-bool Interpreter::run_block(Block& block) {
+uint64_t Interpreter::run_block(Block& block) {
+    block_ = &block;
     std::vector<size_t> order(block.warps.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     const bool shuffles = launch_.options.shuffle;
-    if (shuffles) std::shuffle(order.begin(), order.end(), random_);
+    if (shuffles) {
+        std::shuffle(order.begin(), order.end(), random_);
+        if (!block.bulk_loads.empty() && random_() % 2 == 0) {
+            land_bulk_load(block, static_cast<size_t>(random_() % block.bulk_loads.size()));
+        }
+    }
     uint64_t ran = 0;
     for (const size_t index : order) {
         if (block.warps[index].finished()) continue;
         const uint32_t turn = shuffles ? 1 + static_cast<uint32_t>(random_() % 64) : kWarpTurn;
         ran += run_warp(block, block.warps[index], turn);
     }
-    if (ran == 0 && block.alive_threads > 0) report_deadlock(block);
-    return block.alive_threads > 0;
+    if (block.alive_threads == 0) end_block(block);
+    return ran;
 }
 
-Report Interpreter::make_report(const Fault& fault, const Block& block) const {
+bool Interpreter::run_cluster(Cluster& cluster) {
+    uint64_t ran = 0;
+    for (const auto& block : cluster.blocks) {
+        if (!block->ended) ran += run_block(*block);
+    }
+    if (cluster.alive_threads() == 0) return false;
+    if (ran == 0 && !time_out(cluster)) report_deadlock(cluster);
+    return true;
+}
+
+Report Interpreter::make_report(const Fault& fault) const {
     Report report;
     report.kind = fault.kind;
     report.message = fault.message;
     report.kernel = launch_.kernel.name;
-    report.block = block.index;
+    if (block_ != nullptr) report.block = block_->index;
     if (op_ != nullptr) {
         report.instruction = op_->instruction->text;
         report.ptx_line = op_->instruction->position.line;
@@ -267,21 +399,24 @@ Report Interpreter::make_report(const Fault& fault, const Block& block) const {
 
 std::optional<Report> Interpreter::run() {
     const auto& grid = launch_.shape.grid;
-    const uint64_t blocks = static_cast<uint64_t>(grid[0]) * grid[1] * grid[2];
-    std::vector<std::unique_ptr<Block>> resident;
+    const auto& size = launch_.shape.cluster;
+    const uint64_t blocks = uint64_t{size[0]} * size[1] * size[2];
+    const uint64_t clusters = uint64_t{grid[0]} * grid[1] * grid[2] / blocks;
+    std::vector<std::unique_ptr<Cluster>> resident;
     uint64_t next = 0;
-    while (next < blocks || !resident.empty()) {
-        while (next < blocks && resident.size() < std::max(1U, launch_.options.resident_blocks)) {
-            resident.push_back(make_block(next++));
-        }
-        for (auto& block : resident) {
-            try {
-                if (!run_block(*block)) block.reset();
-            } catch (const Fault& fault) {
-                return make_report(fault, *block);
+    try {
+        while (next < clusters || !resident.empty()) {
+            while (next < clusters &&
+                   (resident.empty() || (resident.size() + 1) * blocks <= launch_.options.resident_blocks)) {
+                resident.push_back(make_cluster(next++));
             }
+            for (auto& cluster : resident) {
+                if (!run_cluster(*cluster)) cluster.reset();
+            }
+            std::erase(resident, nullptr);
         }
-        std::erase(resident, nullptr);
+    } catch (const Fault& fault) {
+        return make_report(fault);
     }
     return std::nullopt;
 }
@@ -290,7 +425,7 @@ std::optional<Report> Interpreter::run() {
 
 LaunchResult run_kernel(const LoadedKernel& kernel, const LaunchShape& shape, DeviceMemory& memory,
                         const Options& options, std::function<void(const std::string&)> print) {
-    Launch launch{kernel, shape, memory, options, {}, 0, nullptr, std::move(print)};
+    Launch launch{kernel, shape, memory, options, {}, 0, nullptr, std::move(print), {}, {}};
     launch.counters.kernel = kernel.name;
     launch.counters.blocks = static_cast<uint64_t>(shape.grid[0]) * shape.grid[1] * shape.grid[2];
     launch.counters.threads = launch.counters.blocks * shape.block[0] * shape.block[1] * shape.block[2];

@@ -245,6 +245,28 @@ void decode_redux(Decode& decode) {
     op.run = &reduce_lanes;
 }
 
+/// elect.sync: one lane of the members; the document leaves open which, and the lowest is as good as another.
+Flow elect(Step& step) {
+    if (!all_named_lanes_here(step)) return Flow::Blocked;
+    const int leader = std::countr_zero(step.mask);
+    for_lanes(step.mask, [&](int lane) {
+        step.result(0)[lane] = static_cast<uint64_t>(leader);
+        step.result(1)[lane] = lane == leader;
+    });
+    return Flow::Next;
+}
+void decode_elect(Decode& decode) {
+    Op& op = decode.op();
+    op.klass = InstructionClass::Warp;
+    decode.needs(90);
+    decode.expect("sync");
+    decode.expect_operands(2, 2);
+    if (decode.operand(0).kind != Operand::Kind::Paired) decode.fail("elect.sync writes a lane and a predicate");
+    for (const Operand& part : decode.operand(0).parts) decode.result(part);
+    decode.source(decode.operand(1), Type::B32, true);
+    op.run = &elect;
+}
+
 Flow active_mask(Step& step) {
     for_lanes(step.mask, [&](int lane) { step.result()[lane] = step.mask; });
     return Flow::Next;
@@ -264,6 +286,7 @@ void add_warp_decoders(std::map<std::string, Decoder>& decoders) {
     decoders["vote"] = &decode_vote;
     decoders["match"] = &decode_match;
     decoders["redux"] = &decode_redux;
+    decoders["elect"] = &decode_elect;
     decoders["activemask"] = &decode_activemask;
 }
 

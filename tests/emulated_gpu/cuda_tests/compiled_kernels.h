@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 #include <random>
 #include <vector>
 
@@ -48,7 +49,14 @@ inline float from_bf16(uint16_t bits) {
 struct GemmRun {
     LaunchResult result;
     double worst_error = 0;
+    double milliseconds = 0;  // of the processor, without compilation and the host's check
 };
+/// The processor time of this thread so far.
+inline double processor_milliseconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+}
 inline GemmRun run_gemm(Machine& machine, uint32_t m, uint32_t n, uint32_t k, uint32_t threads = 128) {
     std::vector<uint16_t> a;
     std::vector<uint16_t> b;
@@ -62,7 +70,9 @@ inline GemmRun run_gemm(Machine& machine, uint32_t m, uint32_t n, uint32_t k, ui
     shape.block = {threads, 1, 1};
     shape.parameters = Parameters().add(device_a).add(device_b).add(device_c).add(m).add(n).add(k).bytes();
     GemmRun run;
+    const double start = processor_milliseconds();
     run.result = run_kernel(*machine.module().kernels.at("gemm"), shape, machine.memory(), machine.options, {});
+    run.milliseconds = processor_milliseconds() - start;
     const std::vector<float> c = machine.download<float>(device_c, size_t{m} * n);
     for (size_t row = 0; row < m; ++row) {
         for (size_t column = 0; column < n; ++column) {

@@ -126,4 +126,102 @@ extern "C" __global__ void gemm(const bf16* A, const bf16* B, float* C, int M, i
             }
 })";
 
+/// Attention forward in bf16 for heads of 64: 64 queries a block, 16 a warp; tiles of 64 keys by cp.async, two stages.
+/// q, k, v and out are [heads][length][64]; length is a multiple of 64.
+inline constexpr const char* kAttentionSource = R"(
+typedef unsigned short bf16;
+__device__ unsigned address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+__device__ void copy(const void* to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(address(to)), "l"(from) : "memory");
+}
+__device__ void load(unsigned* r, const void* p) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address(p)) : "memory");
+}
+__device__ void load_transposed(unsigned* r, const void* p) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address(p)) : "memory");
+}
+__device__ void multiply(float* c, const unsigned* a, const unsigned* b) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+__device__ unsigned pack(float low, float high) {
+    unsigned packed;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+    return packed;
+}
+constexpr int kStride = 72;
+extern "C" __global__ void attention(const bf16* Q, const bf16* K, const bf16* V, float* out, int length) {
+    __shared__ __align__(16) bf16 sq[64 * kStride], sk[2][64 * kStride], sv[2][64 * kStride];
+    int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+    long long head = (long long)blockIdx.y * length * 64;
+    auto copy_tile = [&](bf16* to, const bf16* from) {
+        for (int c = thread; c < 512; c += 128) copy(to + c / 8 * kStride + c % 8 * 8, from + c * 8);
+    };
+    auto copy_keys = [&](int tile) {
+        copy_tile(sk[tile % 2], K + head + tile * 4096);
+        copy_tile(sv[tile % 2], V + head + tile * 4096);
+    };
+    copy_tile(sq, Q + head + blockIdx.x * 4096);
+    copy_keys(0);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    float o[8][4] = {}, largest[2] = {-1e30f, -1e30f}, sum[2] = {};
+    int tiles = length / 64;
+    for (int tile = 0; tile < tiles; ++tile) {
+        if (tile + 1 < tiles) copy_keys(tile + 1);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+        __syncthreads();
+        const bf16* k = sk[tile % 2];
+        const bf16* v = sv[tile % 2];
+        float s[8][4] = {};
+        for (int d = 0; d < 64; d += 16) {
+            unsigned a[4], b[4];
+            load(a, sq + (warp * 16 + lane % 16) * kStride + d + lane / 16 * 8);
+            for (int n = 0; n < 8; n += 2) {
+                load(b, k + (n * 8 + lane % 8 + lane / 16 * 8) * kStride + d + lane / 8 % 2 * 8);
+                multiply(s[n], a, b);
+                multiply(s[n + 1], a, b + 2);
+            }
+        }
+        for (int half = 0; half < 2; ++half) {
+            float most = largest[half];
+            for (int n = 0; n < 8; ++n)
+                for (int i = 0; i < 2; ++i) most = fmaxf(most, s[n][half * 2 + i]);
+            most = fmaxf(most, __shfl_xor_sync(~0u, most, 1));
+            most = fmaxf(most, __shfl_xor_sync(~0u, most, 2));
+            float scale = exp2f((largest[half] - most) * (0.125f * 1.44269504f));
+            largest[half] = most;
+            sum[half] *= scale;
+            for (int n = 0; n < 8; ++n)
+                for (int i = 0; i < 2; ++i) {
+                    float& x = s[n][half * 2 + i];
+                    x = exp2f((x - most) * (0.125f * 1.44269504f));
+                    sum[half] += x;
+                    o[n][half * 2 + i] *= scale;
+                }
+        }
+        for (int j = 0; j < 4; ++j) {
+            unsigned a[4] = {pack(s[2 * j][0], s[2 * j][1]), pack(s[2 * j][2], s[2 * j][3]),
+                             pack(s[2 * j + 1][0], s[2 * j + 1][1]), pack(s[2 * j + 1][2], s[2 * j + 1][3])};
+            for (int n = 0; n < 8; n += 2) {
+                unsigned b[4];
+                load_transposed(b, v + (j * 16 + lane % 16) * kStride + n * 8 + lane / 16 * 8);
+                multiply(o[n], a, b);
+                multiply(o[n + 1], a, b + 2);
+            }
+        }
+        __syncthreads();
+    }
+    for (int half = 0; half < 2; ++half) {
+        float all = sum[half] + __shfl_xor_sync(~0u, sum[half], 1);
+        all += __shfl_xor_sync(~0u, all, 2);
+        int row = blockIdx.x * 64 + warp * 16 + lane / 4 + half * 8;
+        for (int n = 0; n < 8; ++n)
+            for (int i = 0; i < 2; ++i) out[head + row * 64 + n * 8 + lane % 4 * 2 + i] = o[n][half * 2 + i] / all;
+    }
+})";
+
 }  // namespace emulated_gpu

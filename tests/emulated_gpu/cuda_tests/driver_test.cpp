@@ -1,68 +1,18 @@
 // The stand-in driver, loaded and called as a program loads and calls libcuda.so.1.
 
-#include <dlfcn.h>
-#include <doctest/doctest.h>
-
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/emulated_gpu/cuda/driver/driver_types.h"
 #include "tests/emulated_gpu/cuda_tests/cuda_kernels.h"
+#include "tests/emulated_gpu/cuda_tests/driver_session.h"
 #include "tests/emulated_gpu/cuda_tests/nvrtc.h"
 
 namespace emulated_gpu {
 namespace {
-
-class DriverLibrary {
-public:
-    DriverLibrary() {
-        setenv("EMULATED_GPU_CAPABILITIES", "80,89", 0);
-        library_ = dlopen(EMULATED_CUDA_DRIVER, RTLD_NOW | RTLD_LOCAL);
-        if (library_ == nullptr) FAIL(dlerror());
-    }
-    /// Calls a driver function by its exported name.
-    template <class... Arguments>
-    CUresult operator()(const char* name, Arguments... arguments) const {
-        void* function = dlsym(library_, name);
-        if (function == nullptr) FAIL("the driver lacks " << name);
-        return reinterpret_cast<CUresult (*)(Arguments...)>(function)(arguments...);
-    }
-
-private:
-    void* library_ = nullptr;
-};
-
-struct Session {
-    DriverLibrary cu;
-    CUcontext context = nullptr;
-
-    explicit Session(CUdevice device = 0) {
-        REQUIRE(cu("cuInit", 0U) == CUDA_SUCCESS);
-        REQUIRE(cu("cuDevicePrimaryCtxRetain", &context, device) == CUDA_SUCCESS);
-        REQUIRE(cu("cuCtxSetCurrent", context) == CUDA_SUCCESS);
-    }
-    CUfunction load(const char* ptx, const char* kernel) {
-        CUmodule module = nullptr;
-        REQUIRE(cu("cuModuleLoadData", &module, static_cast<const void*>(ptx)) == CUDA_SUCCESS);
-        CUfunction function = nullptr;
-        REQUIRE(cu("cuModuleGetFunction", &function, module, kernel) == CUDA_SUCCESS);
-        return function;
-    }
-    CUdeviceptr allocate(size_t bytes) {
-        CUdeviceptr address = 0;
-        REQUIRE(cu("cuMemAlloc_v2", &address, bytes) == CUDA_SUCCESS);
-        return address;
-    }
-    CUresult launch(CUfunction function, unsigned threads, CUstream stream, std::vector<void*> parameters) {
-        return cu("cuLaunchKernel", function, 1U, 1U, 1U, threads, 1U, 1U, 0U, stream, parameters.data(),
-                  static_cast<void**>(nullptr));
-    }
-};
 
 /// data[i] += add, without a bound.
 const char* const kAddPtx = R"(.version 8.0
@@ -101,13 +51,13 @@ TEST_SUITE("emulated_gpu") {
         CHECK(cu("cuDeviceGetCount", &count) == CUDA_ERROR_NOT_INITIALIZED);
         REQUIRE(cu("cuInit", 0U) == CUDA_SUCCESS);
         REQUIRE(cu("cuDeviceGetCount", &count) == CUDA_SUCCESS);
-        CHECK(count == 2);
+        CHECK(count == 3);
         int minor = 0;
         CHECK(cu("cuDeviceGetAttribute", &minor, 76, 1) == CUDA_SUCCESS);
         CHECK(minor == 9);
         CHECK(cu("cuDeviceGetAttribute", &minor, 9999, 0) == CUDA_ERROR_INVALID_VALUE);
         CUdevice device = 0;
-        CHECK(cu("cuDeviceGet", &device, 2) == CUDA_ERROR_INVALID_DEVICE);
+        CHECK(cu("cuDeviceGet", &device, 3) == CUDA_ERROR_INVALID_DEVICE);
         char name[64];
         CHECK(cu("cuDeviceGetName", name, 64, 0) == CUDA_SUCCESS);
         CHECK(std::string(name) == "Emulated GPU sm_80");
@@ -161,8 +111,8 @@ TEST_SUITE("emulated_gpu") {
             return result;
         };
         std::string log;
-        CHECK(load(header + ".entry k() { wgmma.fence.sync.aligned; ret; }", log) == CUDA_ERROR_INVALID_PTX);
-        CHECK(log.find("ptx:4:14: tests/emulated_gpu: 'wgmma.fence.sync.aligned' is not emulated yet") == 0);
+        CHECK(load(header + ".entry k() { tcgen05.wait::ld.sync.aligned; ret; }", log) == CUDA_ERROR_INVALID_PTX);
+        CHECK(log.find("ptx:4:14: tests/emulated_gpu: 'tcgen05.wait::ld.sync.aligned' is not emulated yet") == 0);
         CHECK(load(header + ".entry k() { .reg .b32 a; add.q.u32 a, a, a; }", log) == CUDA_ERROR_INVALID_PTX);
         CHECK(log.find("'.q' of 'add.q.u32'") != std::string::npos);
         CHECK(load(".version 8.0\n.target sm_90\n.address_size 64\n", log) == CUDA_ERROR_NO_BINARY_FOR_GPU);

@@ -54,14 +54,18 @@ const Nvrtc& nvrtc() {
 
 }  // namespace
 
-std::string compile_cuda(const std::string& source, const std::string& file_name) {
+std::string compile_cuda(const std::string& source, const std::string& file_name, const std::string& architecture,
+                         const std::vector<std::string>& options) {
     const Nvrtc& api = nvrtc();
     Nvrtc::Program program = nullptr;
     if (api.create(&program, source.c_str(), file_name.c_str(), 0, nullptr, nullptr) != 0) {
         throw std::runtime_error("nvrtcCreateProgram failed");
     }
-    const char* const options[] = {"--gpu-architecture=compute_80", "--generate-line-info"};
-    const int status = api.compile(program, 2, options);
+    std::vector<std::string> all = {"--gpu-architecture=" + architecture, "--generate-line-info"};
+    all.insert(all.end(), options.begin(), options.end());
+    std::vector<const char*> texts;
+    for (const std::string& option : all) texts.push_back(option.c_str());
+    const int status = api.compile(program, static_cast<int>(texts.size()), texts.data());
     size_t size = 0;
     std::string text;
     if (status != 0) {

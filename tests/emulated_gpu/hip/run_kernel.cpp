@@ -158,7 +158,7 @@ void Interpreter::meet_at_barrier(Workgroup& group) {
         if (wave.state == WaveState::Ended) continue;
         if (!wave.signalled) return;
         any = true;
-        for (size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], wave.signal_clock[i]);
+        all.join(wave.signal_clock);
     }
     if (!any) return;
     for (Wave& wave : group.waves) {

@@ -177,7 +177,7 @@ void signal_barrier(Step& step) {
 
 void pass_barrier(Wave& wave) {
     wave.released = false;
-    for (size_t i = 0; i < wave.clock.size(); ++i) wave.clock[i] = std::max(wave.clock[i], wave.release_clock[i]);
+    wave.clock.join(wave.release_clock);
     wave.state = WaveState::Runs;
 }
 

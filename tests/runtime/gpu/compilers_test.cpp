@@ -152,6 +152,22 @@ TEST_SUITE("unit") {
         CHECK(runtime::hip::clang_version_knows(22, target("gfx950")));
         CHECK_FALSE(runtime::hip::clang_version_knows(19, target("gfx950")));
         CHECK_FALSE(runtime::hip::clang_version_knows(99, target("gfx9999")));
+        CHECK(runtime::hip::hip_version("5.2.21153") == 502);
+        CHECK(runtime::hip::hip_version("7") == 700);
+    }
+
+    TEST_CASE("compilers: an old hipRTC is asked for what it knows only where there is no clang") {
+        const gpu::SourceCompiler& hiprtc = required("hiprtc", runtime::hip::hiprtc());
+        const bool is_old = runtime::hip::hip_version(hiprtc.version()) < 600;
+        const FakeProgram program(kFakeVersion);
+        ::setenv("KILN_CLANG", program.path().c_str(), 1);
+        CHECK(runtime::hip::compiler_for(target("gfx90a")).compiler->name() == (is_old ? "clang" : "hiprtc"));
+    }
+
+    TEST_CASE("compilers: hipRTC does without clang") {
+        required("hiprtc", runtime::hip::hiprtc());
+        ::setenv("KILN_CLANG", "/nowhere", 1);
+        CHECK(runtime::hip::compiler_for(target("gfx90a")).compiler->name() == "hiprtc");
     }
 
     TEST_CASE("compilers: clang makes code objects and assembly, and leaves no file behind") {

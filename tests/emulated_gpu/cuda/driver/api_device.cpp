@@ -57,6 +57,7 @@ constexpr ErrorRow kErrors[] = {
      "captured work was not joined to the first stream"},
     {CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
      "the legacy stream would depend on a captured one"},
+    {CUDA_ERROR_INVALID_CLUSTER_SIZE, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "a launch in clusters of a wrong size"},
     {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
@@ -168,9 +169,9 @@ int attribute_of(const Device& device, int attribute) {
         case 115:
             return 0;  // MEMORY_POOLS_SUPPORTED
         case 120:
-            return 0;  // CLUSTER_LAUNCH
+            return device.capability >= 90 ? 1 : 0;  // CLUSTER_LAUNCH
         case 127:
-            return 0;  // TENSOR_MAP_ACCESS_SUPPORTED
+            return device.capability >= 90 ? 1 : 0;  // TENSOR_MAP_ACCESS_SUPPORTED
         default:
             return -1;
     }

@@ -21,10 +21,10 @@ bool is_page_locked(const DeviceMemory& memory, const void* host, size_t bytes) 
 }
 
 /// Work that copies between resolved places, late: the addresses are looked up again when it runs.
-std::function<void()> copy_work(DeviceMemory& memory, uint64_t to, uint64_t from, size_t bytes) {
-    return [&memory, to, from, bytes] {
-        uint8_t* target = memory.at(to, bytes);
-        const uint8_t* source = memory.at(from, bytes);
+std::function<void()> copy_work(DeviceMemory& there, DeviceMemory& here, uint64_t to, uint64_t from, size_t bytes) {
+    return [&there, &here, to, from, bytes] {
+        uint8_t* target = there.at(to, bytes);
+        const uint8_t* source = here.at(from, bytes);
         if (target != nullptr && source != nullptr) std::memmove(target, source, bytes);
     };
 }
@@ -33,7 +33,7 @@ CUresult copy_to_device(CUdeviceptr to, const void* from, size_t bytes, CUstream
     CUcontext context = nullptr;
     CUresult result = usable_context(context);
     if (result != CUDA_SUCCESS) return result;
-    DeviceMemory& memory = context->device.memory;
+    DeviceMemory& memory = device_of(context->device, to).memory;
     if (bytes == 0) return CUDA_SUCCESS;
     if (from == nullptr || memory.at(to, bytes) == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (waits) {
@@ -60,7 +60,7 @@ CUresult copy_to_host(void* to, CUdeviceptr from, size_t bytes, CUstream handle,
     CUcontext context = nullptr;
     CUresult result = usable_context(context);
     if (result != CUDA_SUCCESS) return result;
-    DeviceMemory& memory = context->device.memory;
+    DeviceMemory& memory = device_of(context->device, from).memory;
     if (bytes == 0) return CUDA_SUCCESS;
     if (to == nullptr || memory.at(from, bytes) == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const auto work = [&memory, to, from, bytes] {
@@ -80,13 +80,15 @@ CUresult copy_on_device(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream
     CUcontext context = nullptr;
     CUresult result = usable_context(context);
     if (result != CUDA_SUCCESS) return result;
-    DeviceMemory& memory = context->device.memory;
     if (bytes == 0) return CUDA_SUCCESS;
-    if (memory.at(to, bytes) == nullptr || memory.at(from, bytes) == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (waits) return run_synchronously(context, copy_work(memory, to, from, bytes));
+    DeviceMemory& there = device_of(context->device, to).memory;
+    DeviceMemory& here = device_of(context->device, from).memory;
+    if (there.at(to, bytes) == nullptr || here.at(from, bytes) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const auto work = copy_work(there, here, to, from, bytes);
+    if (waits) return run_synchronously(context, work);
     CUstream stream = nullptr;
     result = find_stream(context, handle, stream);
-    return result == CUDA_SUCCESS ? enqueue(stream, kMemcpyNode, copy_work(memory, to, from, bytes)) : result;
+    return result == CUDA_SUCCESS ? enqueue(stream, kMemcpyNode, work) : result;
 }
 
 template <class T>
@@ -107,9 +109,9 @@ CUresult fill(CUdeviceptr to, T value, size_t count, CUstream handle, bool waits
     return result == CUDA_SUCCESS ? enqueue(stream, kMemsetNode, work) : result;
 }
 
-/// Whether an address is of the device rather than of the host.
-bool on_device(const DeviceMemory& memory, uint64_t address) {
-    return memory.at(address, 1) != nullptr;
+/// Whether an address is of some device rather than of the host.
+bool on_device(Device& own, uint64_t address) {
+    return device_of(own, address).memory.at(address, 1) != nullptr;
 }
 
 }  // namespace
@@ -244,9 +246,10 @@ EMULATED_API cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
     CUcontext context = nullptr;
     const CUresult usable = usable_context(context);
     if (usable != CUDA_SUCCESS) return usable;
-    const DeviceMemory& memory = context->device.memory;
-    if (on_device(memory, to) && on_device(memory, from)) return copy_on_device(to, from, bytes, stream, false);
-    if (on_device(memory, to)) return copy_to_device(to, reinterpret_cast<const void*>(from), bytes, stream, false);
+    if (on_device(context->device, to) && on_device(context->device, from))
+        return copy_on_device(to, from, bytes, stream, false);
+    if (on_device(context->device, to))
+        return copy_to_device(to, reinterpret_cast<const void*>(from), bytes, stream, false);
     return copy_to_host(reinterpret_cast<void*>(to), from, bytes, stream, false);
 }
 EMULATED_API cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
@@ -279,13 +282,14 @@ EMULATED_API cuPointerGetAttribute(void* data, int attribute, CUdeviceptr addres
     CUcontext context = nullptr;
     const CUresult usable = usable_context(context);
     if (usable != CUDA_SUCCESS) return usable;
-    const DeviceMemory& memory = context->device.memory;
+    const Device& device = device_of(context->device, address);
+    const DeviceMemory& memory = device.memory;
     if (data == nullptr || memory.at(address, 1) == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const Allocation& allocation = *memory.find(address);
     const auto put = [&](auto value) { std::memcpy(data, &value, sizeof value); };
     switch (attribute) {
         case 1:
-            put(context);
+            put(&device == &context->device ? context : device.primary.get());
             return CUDA_SUCCESS;  // CONTEXT
         case 2:
             put(static_cast<unsigned>(allocation.on_host ? 1 : 2));
@@ -301,7 +305,7 @@ EMULATED_API cuPointerGetAttribute(void* data, int attribute, CUdeviceptr addres
             put(0U);
             return CUDA_SUCCESS;  // IS_MANAGED
         case 9:
-            put(context->device.index);
+            put(device.index);
             return CUDA_SUCCESS;  // DEVICE_ORDINAL
         case 11:
             put(allocation.base);

@@ -120,6 +120,23 @@ CUresult check_shape(const CUfunc_st& function, const LaunchShape& shape) {
     return CUDA_SUCCESS;
 }
 
+/// Settles the size of clusters: the launch's, or the one that the kernel requires.
+CUresult check_clusters(const CUfunc_st& function, LaunchShape& shape) {
+    const auto& required = function.kernel->required_cluster;
+    if (required[0] != 0) {
+        if (shape.in_clusters && shape.cluster != required) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        shape.cluster = required;
+        shape.in_clusters = true;
+    }
+    const uint64_t blocks = threads_of(shape.cluster);
+    if (blocks == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (blocks > (function.large_clusters ? 16U : 8U)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    for (size_t i = 0; i < 3; ++i) {
+        if (shape.grid[i] % shape.cluster[i] != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    }
+    return CUDA_SUCCESS;
+}
+
 /// Parameters from an array of pointers, or from the one buffer that `extra` describes.
 CUresult pack_parameters(const LoadedKernel& kernel, void** parameters, void** extra, std::vector<uint8_t>& packed) {
     const LoadedFunction& entry = *kernel.entry;
@@ -165,6 +182,8 @@ CUresult launch(CUfunction function, LaunchShape shape, CUstream handle, void** 
     if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (function->module->context != context) return CUDA_ERROR_INVALID_CONTEXT;
     result = check_shape(*function, shape);
+    if (result != CUDA_SUCCESS) return result;
+    result = check_clusters(*function, shape);
     if (result != CUDA_SUCCESS) return result;
     result = pack_parameters(*function->kernel, parameters, extra, shape.parameters);
     if (result != CUDA_SUCCESS) return result;
@@ -289,6 +308,17 @@ EMULATED_API cuFuncGetAttribute(int* value, int attribute, CUfunction function) 
         case 9:
             *value = function->carveout;
             break;
+        case 10:
+            *value = kernel.explicit_cluster ? 1 : 0;
+            break;
+        case 11:
+        case 12:
+        case 13:
+            *value = static_cast<int>(kernel.required_cluster[static_cast<size_t>(attribute) - 11]);
+            break;
+        case 14:
+            *value = function->large_clusters ? 1 : 0;
+            break;
         default:
             return CUDA_ERROR_INVALID_VALUE;
     }
@@ -307,6 +337,10 @@ EMULATED_API cuFuncSetAttribute(CUfunction function, int attribute, int value) {
     if (attribute == 9) {  // PREFERRED_SHARED_MEMORY_CARVEOUT
         if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
         function->carveout = value;
+        return CUDA_SUCCESS;
+    }
+    if (attribute == 14) {  // NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+        function->large_clusters = value != 0;
         return CUDA_SUCCESS;
     }
     return CUDA_ERROR_INVALID_VALUE;
@@ -338,21 +372,26 @@ EMULATED_API cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, uns
 EMULATED_API cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
     if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
     bool cooperative = false;
+    LaunchShape shape{{config->gridDimX, config->gridDimY, config->gridDimZ},
+                      {config->blockDimX, config->blockDimY, config->blockDimZ},
+                      config->sharedMemBytes,
+                      {}};
     for (unsigned i = 0; i < config->numAttrs; ++i) {
         const CUlaunchAttribute& attribute = config->attrs[i];
         if (attribute.id == 2) {  // COOPERATIVE
             cooperative = attribute.value.cooperative != 0;
         } else if (attribute.id == 4) {  // CLUSTER_DIMENSION
             const unsigned* size = attribute.value.dimensions;
-            if (size[0] * size[1] * size[2] != 1) return CUDA_ERROR_NOT_SUPPORTED;
-        } else if (attribute.id != 0 && attribute.id != 8) {  // IGNORE, PRIORITY
+            if (function != nullptr && function->module->context->device.capability < 90)
+                return CUDA_ERROR_NOT_SUPPORTED;
+            shape.cluster = {size[0], size[1], size[2]};
+            shape.in_clusters = true;
+        } else if (attribute.id != 0 && attribute.id != 5 && attribute.id != 6 && attribute.id != 8) {
+            // IGNORE; CLUSTER_SCHEDULING_POLICY_PREFERENCE and PROGRAMMATIC_STREAM_SERIALIZATION allow more than is
+            // done here; PRIORITY
             return CUDA_ERROR_NOT_SUPPORTED;
         }
     }
-    const LaunchShape shape{{config->gridDimX, config->gridDimY, config->gridDimZ},
-                            {config->blockDimX, config->blockDimY, config->blockDimZ},
-                            config->sharedMemBytes,
-                            {}};
     return launch(function, shape, config->hStream, parameters, extra, cooperative);
 }
 
@@ -374,6 +413,24 @@ EMULATED_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction
         threads > most_threads(*function->kernel) ? 0 : blocks_per_multiprocessor(*function, threads, dynamic_shared);
     return CUDA_SUCCESS;
 }
+/// All blocks of a cluster are resident together, on any multiprocessors.
+EMULATED_API cuOccupancyMaxActiveClusters(int* clusters, CUfunction function, const CUlaunchConfig* config) {
+    if (clusters == nullptr || config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    uint64_t size = std::max<uint64_t>(1, threads_of(function->kernel->required_cluster));
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+        const unsigned* extent = config->attrs[i].value.dimensions;
+        if (config->attrs[i].id == 4) size = uint64_t{extent[0]} * extent[1] * extent[2];
+    }
+    const uint64_t threads = uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
+    if (size == 0 || threads == 0 || threads > 1024) return CUDA_ERROR_INVALID_VALUE;
+    const int fit = blocks_per_multiprocessor(*function, static_cast<int>(threads), config->sharedMemBytes);
+    const auto blocks =
+        static_cast<uint64_t>(fit) * static_cast<uint64_t>(function->module->context->device.multiprocessors());
+    *clusters = static_cast<int>(blocks / size);
+    return CUDA_SUCCESS;
+}
+
 EMULATED_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function, int threads,
                                                                   size_t dynamic_shared, unsigned) {
     return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_shared);

@@ -40,17 +40,13 @@ Driver::Driver() {
     for (size_t at = 0; at < list.size();) {
         const size_t end = list.find(',', at);
         const int capability = std::atoi(list.substr(at, end - at).c_str());
-        if (capability > 0) {
-            auto device = std::make_unique<Device>();
-            device->index = static_cast<int>(devices.size());
-            device->capability = capability;
-            devices.push_back(std::move(device));
-        }
+        if (capability > 0) devices.push_back(std::make_unique<Device>(static_cast<int>(devices.size()), capability));
         at = end + 1;
     }
     if (const char* path = std::getenv("EMULATED_GPU_REPORT")) report_path_ = path;
     options.shuffle = std::getenv("EMULATED_GPU_SEED") != nullptr;
     options.seed = environment_number("EMULATED_GPU_SEED", 0);
+    options.check_global = environment_number("EMULATED_GPU_GLOBAL_RACES", 0) != 0;
     options.instruction_budget = environment_number("EMULATED_GPU_BUDGET", options.instruction_budget);
 }
 
@@ -165,13 +161,24 @@ CUresult result_of(FaultKind kind) {
         case FaultKind::UninitialisedRegister:
         case FaultKind::UninitialisedShared:
         case FaultKind::SharedRace:
+        case FaultKind::GlobalRace:
         case FaultKind::AsyncCopyNotWaitedFor:
+        case FaultKind::MissingFence:
+        case FaultKind::BadDescriptor:
         case FaultKind::RegisterNotWaitedFor:
         case FaultKind::DivergentBarrier:
         case FaultKind::BarrierMisuse:
             return CUDA_ERROR_LAUNCH_FAILED;
     }
     return CUDA_ERROR_LAUNCH_FAILED;
+}
+
+Device& device_of(Device& own, uint64_t address) {
+    if (own.memory.at(address, 1) != nullptr) return own;
+    for (const auto& device : Driver::get().devices) {
+        if (device->memory.at(address, 1) != nullptr) return *device;
+    }
+    return own;
 }
 
 }  // namespace emulated_gpu

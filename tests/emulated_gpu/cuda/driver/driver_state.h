@@ -59,6 +59,7 @@ struct CUfunc_st {
     const emulated_gpu::LoadedKernel* kernel = nullptr;
     uint64_t most_dynamic_shared = 0;
     int carveout = -1;
+    bool large_clusters = false;  // of more than 8 blocks, which not every device has
 };
 
 struct CUmod_st {
@@ -93,14 +94,16 @@ struct Capture {
 };
 
 struct Device {
-    int index = 0;
-    int capability = 80;  // 10 * major + minor
-    DeviceMemory memory{uint64_t{4} << 30};
+    int index;
+    int capability;  // 10 * major + minor
+    DeviceMemory memory;
     std::mutex execution;  // kernels of one device run one after the other
     std::unique_ptr<CUctx_st> primary;
     int primary_users = 0;
     unsigned primary_flags = 0;
 
+    Device(int number, int of_capability)
+        : index(number), capability(of_capability), memory(uint64_t{4} << 30, static_cast<uint64_t>(number)) {}
     int multiprocessors() const { return 4; }
     uint64_t shared_per_block_opt_in() const;
     uint64_t shared_per_multiprocessor() const { return shared_per_block_opt_in() + 1024; }
@@ -144,5 +147,8 @@ CUresult enqueue(CUstream stream, int node_type, std::function<void()> work);
 CUresult run_synchronously(CUcontext context, const std::function<void()>& work);
 
 CUresult result_of(FaultKind kind);
+
+/// The device whose memory holds the address, `own` before others; `own` if none does. Addresses are unified.
+Device& device_of(Device& own, uint64_t address);
 
 }  // namespace emulated_gpu

@@ -185,7 +185,10 @@ hipError_t error_of(FaultKind kind) {
         case FaultKind::UninitialisedRegister:
         case FaultKind::UninitialisedShared:
         case FaultKind::SharedRace:
+        case FaultKind::GlobalRace:
         case FaultKind::AsyncCopyNotWaitedFor:
+        case FaultKind::MissingFence:
+        case FaultKind::BadDescriptor:
         case FaultKind::RegisterNotWaitedFor:
         case FaultKind::DivergentBarrier:
         case FaultKind::BarrierMisuse:
