@@ -200,9 +200,28 @@ uint32_t result_bits(const Step& step, WaveElement element, double sum) {
     }
 }
 
-/// Element `index` of a lane: C plus the product of its row and column.
-void run_element(Step& step, const WaveMatrixShape& shape, const WaveOperand& a, const WaveOperand& b, uint32_t index,
-                 Lanes32& out, uint64_t& known) {
+using WaveProduct = std::array<std::array<double, kEdge>, kEdge>;
+
+/// A times B, all products exact in double.
+WaveProduct multiply_waves(const WaveMatrixShape& shape, const WaveOperand& a, const WaveOperand& b) {
+    double columns[kMostDepth][kEdge];
+    for (uint32_t column = 0; column < kEdge; ++column) {
+        for (uint32_t k = 0; k < shape.depth; ++k) columns[k][column] = b.values[column][k];
+    }
+    WaveProduct product{};
+    for (uint32_t row = 0; row < kEdge; ++row) {
+        double sums[kEdge] = {};
+        for (uint32_t k = 0; k < shape.depth; ++k) {
+            for (uint32_t column = 0; column < kEdge; ++column) sums[column] += a.values[row][k] * columns[k][column];
+        }
+        std::copy(std::begin(sums), std::end(sums), product[row].begin());
+    }
+    return product;
+}
+
+/// Element `index` of each lane: C plus the product of its row and column.
+void add_element(const Step& step, const WaveMatrixShape& shape, const WaveProduct& product, uint32_t index,
+                 Lanes32& out) {
     const Source& c = step.op.sources[2];
     const ResultPlace place = result_place(step.op, shape.result, index);
     const bool is_vector = c.kind == Source::Kind::Vector;
@@ -211,11 +230,21 @@ void run_element(Step& step, const WaveMatrixShape& shape, const WaveOperand& a,
         const uint32_t column = lane % kEdge;
         const uint32_t word = is_vector ? step.wave.vector[c.index + place.part].at[lane] >> place.shift
                                         : static_cast<uint32_t>(step.scalar(2));
-        double sum = addend(step, shape, word);
-        for (uint32_t k = 0; k < shape.depth; ++k) sum += a.values[row][k] * b.values[column][k];
-        out.at[lane] = result_bits(step, shape.result, sum);
-        if (!a.known[row] || !b.known[column]) known &= ~(uint64_t{1} << lane);
+        out.at[lane] = result_bits(step, shape.result, addend(step, shape, word) + product[row][column]);
     }
+}
+
+/// The lanes in which element `index` is initialised: their row of A, their column of B, and C.
+uint64_t known_element(const Step& step, const WaveMatrixShape& shape, const WaveOperand& a, const WaveOperand& b,
+                       uint32_t index) {
+    const Source& c = step.op.sources[2];
+    const uint32_t part = result_place(step.op, shape.result, index).part;
+    uint64_t known = c.kind == Source::Kind::Vector ? step.wave.vector_known[c.index + part] : kAllLanes;
+    for (uint32_t lane = 0; lane < step.lanes(); ++lane) {
+        const bool both = a.known[result_row(step, index, lane)] && b.known[lane % kEdge];
+        if (!both) known &= ~(uint64_t{1} << lane);
+    }
+    return known;
 }
 
 /// EXEC does not matter: every lane takes part.
@@ -228,12 +257,10 @@ void run_wmma(Step& step) {
     const uint32_t elements = kEdge * kEdge / step.lanes();
     std::array<Lanes32, 8> results;
     std::array<uint64_t, 8> known;
-    known.fill(kAllLanes);
-    for (uint32_t i = 0; i < elements; ++i) run_element(step, shape, a, b, i, results[i], known[i]);
-    const Source& c = step.op.sources[2];
+    const WaveProduct product = multiply_waves(shape, a, b);
     for (uint32_t i = 0; i < elements; ++i) {
-        const ResultPlace place = result_place(step.op, shape.result, i);
-        if (c.kind == Source::Kind::Vector) known[i] &= step.wave.vector_known[c.index + place.part];
+        add_element(step, shape, product, i, results[i]);
+        known[i] = known_element(step, shape, a, b, i);
     }
     for (uint32_t i = 0; i < elements; ++i) {
         const ResultPlace place = result_place(step.op, shape.result, i);
