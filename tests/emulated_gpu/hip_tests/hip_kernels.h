@@ -171,8 +171,8 @@ void gemm(const u16* a, const u16* b, float* c, int m, int n, int k) {
 }
 )";
 
-/// The same on RDNA: four waves of 32 lanes, 32x32 each by v_wmma 16x16x16. On RDNA3 the lanes from 16 on hold copies of A
-/// and B and rows of C alternate between the halves of a wave; on RDNA4 neither.
+/// The same on RDNA: four waves of 32 lanes, 32x32 each by v_wmma 16x16x16. On RDNA3 the lanes from 16 on hold copies
+/// of A and B and rows of C alternate between the halves of a wave; on RDNA4 neither.
 inline const std::string kWaveMatrixGemm = kPrelude + R"(
 typedef float f32x8 __attribute__((ext_vector_type(8)));
 typedef u32 u32x4 __attribute__((ext_vector_type(4)));
@@ -229,8 +229,8 @@ void gemm(const u16* a, const u16* b, float* c, int m, int n, int k) {
 )";
 
 /// Attention in bf16 with f32 sums, heads of 64: a workgroup of four waves takes 64 queries, 16 of each wave, and goes
-/// through the keys by 32. Scores and outputs by v_mfma 16x16x16; q is scaled by log2(e) / 8 already. n is a multiple of
-/// 64; the y number of the workgroup is the head's.
+/// through the keys by 32. Scores and outputs by v_mfma 16x16x16; q is scaled by log2(e) / 8 already. n is a multiple
+/// of 64; the y number of the workgroup is the head's.
 inline const std::string kAttention = kPrelude + R"(
 typedef short bf16x4 __attribute__((ext_vector_type(4)));
 typedef float f32x4 __attribute__((ext_vector_type(4)));
