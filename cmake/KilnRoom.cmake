@@ -14,7 +14,8 @@ target_compile_options(kiln_options INTERFACE -ffp-contract=off)
 # A new row of an op table must break the build until every reader handles it, in every preset.
 target_compile_options(kiln_options INTERFACE -Werror=switch -Werror=return-type)
 if(KILN_SANITIZE)
-  target_compile_options(kiln_options INTERFACE -fsanitize=${KILN_SANITIZE} -fno-omit-frame-pointer)
+  # Rooms that use LLVM have no type information, by which `vptr` tells objects.
+  target_compile_options(kiln_options INTERFACE -fsanitize=${KILN_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer)
   target_link_options(kiln_options INTERFACE -fsanitize=${KILN_SANITIZE})
 endif()
 

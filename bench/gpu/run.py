@@ -24,6 +24,9 @@ import peers
 
 # Parts of the time: launches that check, and launches on the emulator.
 CHECKING, EMULATING = 0.55, 0.15
+# Seconds that one launch may take, with its compilation and its reference on the CPU.
+LONGEST = 120.0
+NOT_RUN = "not run: no time was left"
 
 GEMMS = [(4096, 4096, 4096), (8192, 8192, 8192), (1024, 1024, 1024), (16, 4096, 4096), (4096, 4096, 512)]
 # B, H, HK, M, N, D, causal
@@ -46,11 +49,11 @@ class Kiln:
                    "--json", *case.options]
         command += ["-D", case.definitions] if case.definitions else []
         command += ["--verify"] if verify else []
+        limit = min(LONGEST, deadline - time.monotonic())
         try:
-            done = subprocess.run(command, capture_output=True, text=True, env=self.environment, check=False,
-                                  timeout=max(1.0, min(120.0, deadline - time.monotonic())))
+            done = subprocess.run(command, capture_output=True, text=True, env=self.environment, check=False, timeout=limit)
         except subprocess.TimeoutExpired:
-            return "took too long"
+            return "took too long" if limit == LONGEST else NOT_RUN
         if done.returncode not in (0, 3):
             lines = (done.stderr or done.stdout).strip().splitlines()
             return lines[0] if lines else f"ended with {done.returncode}"
@@ -84,7 +87,7 @@ def check_all(kiln, chosen, deadline):
     rows = []
     for _, _, case in sorted(order):
         if time.monotonic() > deadline:
-            rows.append({"case": case.title(), "verdict": "not run: no time was left"})
+            rows.append({"case": case.title(), "verdict": NOT_RUN})
         else:
             rows.append(check(kiln, case, deadline))
     return rows
@@ -101,6 +104,8 @@ def differences(kiln, emulated, chosen, rows, deadline):
         if time.monotonic() > deadline:
             break
         other = check(emulated, case, deadline)
+        if other["verdict"] == NOT_RUN:
+            break
         compared += 1
         if other.get("errors") != row["errors"] or other["verdict"] != row["verdict"]:
             found.append({"case": row["case"], "device": kiln.device,
@@ -155,10 +160,11 @@ def cell(value):
 
 
 def print_speeds(title, measured):
-    names = [name for name in (measured["rows"][0] if measured["rows"] else {}) if name not in ("case", "ratio")]
     print(f"\n### {title}, Tflop/s; the ratio is to the best of the others\n")
-    print("| case | " + " | ".join(names) + " | ratio |\n|" + "---|" * (len(names) + 2))
-    for row in measured["rows"]:
+    rows = measured["rows"]
+    names = [name for name in rows[0] if name not in ("case", "ratio")] if rows else []
+    print("| case | " + " | ".join(names) + " | ratio |\n|" + "---|" * (len(names) + 2) if rows else NOT_RUN)
+    for row in rows:
         print(f"| {row['case']} | " + " | ".join(cell(row[name]) for name in names) + f" | {cell(row.get('ratio', ''))} |")
     for name, reason in measured["absent"].items():
         print(f"{name} is absent: {reason}")
@@ -166,7 +172,7 @@ def print_speeds(title, measured):
 
 def print_checks(rows):
     bad = [row for row in rows if row["verdict"] != "correct"]
-    unrun = [row for row in bad if row["verdict"].startswith("not run")]
+    unrun = [row for row in bad if row["verdict"] == NOT_RUN]
     print(f"\n{len(rows) - len(bad)} of {len(rows)} launches are correct, {len(unrun)} were not run")
     for row in bad:
         if row not in unrun:

@@ -35,7 +35,8 @@ private:
         narrow_[id.index] = can_narrow(op);
         if (narrow_[id.index]) return;
         for (std::size_t i = 0; i < op.operands.size(); ++i) {
-            if (!is_gather(op, i)) needs_64_bits_[op.operands[i].index] = true;
+            const ValueId operand = op.operands[i];
+            if (kernel_.type(operand).element == kInt && !is_gather(op, i)) needs_64_bits_[operand.index] = true;
         }
     }
 

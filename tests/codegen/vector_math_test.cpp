@@ -8,6 +8,7 @@
 #include <random>
 
 #include "ir/semantics.h"
+#include "ir/small_float.h"
 #include "tests/codegen/element_jit.h"
 
 using namespace kiln;

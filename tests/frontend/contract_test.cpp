@@ -231,7 +231,7 @@ TEST_SUITE("ir") {
         const Passed passed(
             "grid i in 0 .. 4 {\n    var s: f32 = 0\n    for j in 0 .. N by 16 {\n        let at = j + iota(16)\n"
             "        let block = reshape(at, 4, 4) / 3 + 2 * i\n"
-            "        s += sum(select(at % 3 == i, x[at * 2 - i], f32(at)), axis = 0)\n"
+            "        s += sum(select(at % 3 == i, x[at * 2 - i] + 1, f32(at)), axis = 0)\n"
             "        s += f32(sum(i32(block), axis = 0)[1])\n    }\n    y[i] = s\n}\n");
         CHECK_MESSAGE(passed.int_tiles() == 0, passed.text);
         CHECK(passed.reasons() == "");

@@ -89,7 +89,7 @@ TEST_SUITE("ir") {
                                          << ", " << open.wide_tiles << " of " << open.int_tiles);
         REQUIRE(proven.all > 300);
         CHECK(proven.narrow * 100 > proven.all * 70);
-        CHECK(proven.wide_tiles * 10 < proven.int_tiles * 3);
+        CHECK(proven.wide_tiles * 2 < proven.int_tiles);
     }
 }
 

@@ -288,9 +288,12 @@ private:
 
     void assign_products() {
         bool by_rows = false;
+        // Reductions of rows should stay within a warp, and so should a product's result that is an operand of the
+        // next.
+        const auto is_product = [&](ValueId value) { return is_kept(value) && holds_product(find(value)); };
         for_each_op(kernel_, phase_.block, [&](const Op& op) {
-            if (op.kind != OpKind::Reduce && op.kind != OpKind::Fold) return;
-            by_rows = by_rows || (is_kept(op.operands[0]) && holds_product(find(op.operands[0])));
+            if (op.kind == OpKind::Reduce || op.kind == OpKind::Fold) by_rows |= is_product(op.operands[0]);
+            if (op.kind == OpKind::Dot) by_rows |= is_product(op.operands[0]) || is_product(op.operands[1]);
         });
         for (const std::uint32_t id : order_) {
             if (!assigned_[id].shape().empty() || !holds_product(id)) continue;

@@ -44,9 +44,14 @@ ScalarType staged_type(ScalarType element) {
     throw support::InternalError("gpu::lower", "the type of an operand of dot");
 }
 
+/// Elements of a row that are read at once: up to 4, and 16 bytes.
+int most_at_once(ScalarType type) {
+    return bit_width(type) == 64 ? 2 : 4;
+}
+
 /// Elements along the contraction that are read at once.
-int step_of(std::int64_t depth) {
-    return depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
+int step_of(std::int64_t depth, ScalarType type) {
+    return depth % 4 == 0 ? most_at_once(type) : depth % 2 == 0 ? 2 : 1;
 }
 
 std::string pack_of(const std::string& type, int count) {
@@ -83,13 +88,14 @@ PhaseLowering::ProductBlock PhaseLowering::product_block(const Op& op) const {
     const std::vector<std::int64_t> rows = register_coordinates(layout, 0), columns = register_coordinates(layout, 1);
     ProductBlock block;
     block.depth = kernel_.type(op.operands[0]).shape[1];
-    block.step = step_of(block.depth);
+    block.step = step_of(block.depth, kernel_.type(op.result()).element);
     block.along_depth = reads_along_depth(kernel_, op);
     // Registers run along the columns first (see product_layout).
     int across = 1;
     while (across < layout.registers() && rows[static_cast<std::size_t>(across)] == rows[0]) ++across;
     const int down = layout.registers() / across;
-    while (!block.along_depth && block.vector < 4 && block.vector * 2 <= across && across % (block.vector * 2) == 0 &&
+    while (!block.along_depth && block.vector < most_at_once(kernel_.type(op.result()).element) &&
+           block.vector * 2 <= across && across % (block.vector * 2) == 0 &&
            columns[static_cast<std::size_t>(block.vector)] == block.vector &&
            kernel_.type(op.result()).shape[1] % (block.vector * 2) == 0) {
         block.vector *= 2;

@@ -520,7 +520,10 @@ std::vector<LibraryCase> library_cases() {
 SpecialisedCase specialise(const LibraryCase& test, const codegen::gpu::Target& target, Proven proven) {
     support::Diagnostics diagnostics;
     const std::string path = std::string(KILN_SOURCE_DIR) + "/library/" + test.file + ".kiln";
-    SpecialisedCase result{frontend::load_program(path, frontend::read_file, diagnostics), {}};
+    const frontend::FileReader reader = [&](const std::string& name) {
+        return test.text.empty() ? frontend::read_file(name) : std::optional(test.text);
+    };
+    SpecialisedCase result{frontend::load_program(path, reader, diagnostics), {}};
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(result.program.sources));
     frontend::Request request;
     request.kernel = test.kernel;

@@ -31,6 +31,7 @@ struct LibraryCase {
     std::map<std::string, double> numbers;
     std::map<std::string, std::int64_t> tunables;
     bool unordered = false;  ///< float atomics: sums in any order
+    std::string text;        ///< of the file, where it is not one of the library
 };
 
 /// A case for each kernel of the library that ships, and more than one where types change the code. Shapes are small

@@ -210,7 +210,7 @@ void decode_fence(Decode& decode) {
             return;
         }
         decode.needs(90);
-        decode.expect("async");
+        if (!decode.accept("async")) decode.refuse();
         const bool global_only = decode.accept("global");  // shared memory is what is checked
         for (const char* space : {"shared::cta", "shared::cluster"}) decode.accept(space);
         decode.expect_operands(0, 0);

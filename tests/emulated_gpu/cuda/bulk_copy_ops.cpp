@@ -485,6 +485,7 @@ void decode_bulk_copy(Decode& decode) {
     Op& op = decode.op();
     op.klass = InstructionClass::AsyncCopy;
     decode.needs(90);
+    decode.function().uses_async_reads = true;
     decode.expect("bulk");
     if (decode.accept("commit_group")) {
         op.run = &commit_bulk_group;

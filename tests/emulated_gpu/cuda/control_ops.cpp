@@ -155,6 +155,38 @@ Flow call_assertion_failed(Step& step) {
                 lane};
 }
 
+/// Where lane `lane` has argument or result variables of the call, by their offset in the frame.
+uint8_t* call_variable(Step& step, int lane, uint32_t offset) {
+    return step.warp.local.data() + static_cast<uint64_t>(lane) * step.warp.local_stride + step.frame.local_base +
+           offset;
+}
+
+/// malloc(bytes): null where the device has no memory left.
+Flow call_malloc(Step& step) {
+    for_lanes(step.mask, [&](int lane) {
+        uint64_t bytes = 0;
+        std::memcpy(&bytes, call_variable(step, lane, step.op.copies_in[0][0]), sizeof bytes);
+        const uint64_t address = step.launch.memory.allocate(bytes, "memory that a kernel allocated");
+        if (step.op.copies_out.empty()) return;
+        uint8_t* to = call_variable(step, lane, step.op.copies_out[0][0]);
+        std::memcpy(to, &address, sizeof address);
+        const auto at = to - step.warp.local.data();
+        std::fill_n(step.warp.local_written.begin() + at, sizeof address, uint8_t{1});
+    });
+    return Flow::Next;
+}
+
+Flow call_free(Step& step) {
+    for_lanes(step.mask, [&](int lane) {
+        uint64_t address = 0;
+        std::memcpy(&address, call_variable(step, lane, step.op.copies_in[0][0]), sizeof address);
+        if (address == 0 || step.launch.memory.release(address)) return;
+        throw Fault{FaultKind::IllegalAddress, "frees " + hexadecimal(address) + ", where no allocation begins", lane};
+    });
+    step.launch.recent = nullptr;
+    return Flow::Next;
+}
+
 /// Pairs each argument (a .param variable of the caller) with where the callee has it.
 void match_arguments(Decode& decode, const std::vector<Operand>& actual, const std::vector<Variable>& formal,
                      const std::map<std::string, Placed>& places, std::vector<std::array<uint32_t, 3>>& copies) {
@@ -191,6 +223,10 @@ void decode_call(Decode& decode) {
         op.run = &call_printf;
     else if (name == "__assertfail")
         op.run = &call_assertion_failed;
+    else if (name == "malloc" && op.copies_in.size() == 1)
+        op.run = &call_malloc;
+    else if (name == "free" && op.copies_in.size() == 1)
+        op.run = &call_free;
     else
         decode.refuse("the function '" + name + "'");
 }

@@ -150,6 +150,7 @@ std::unique_ptr<LoadedKernel> load_kernel(const Module& module, const Function& 
     const SymbolTable symbols{&loaded.variables, &kernel->shared_offsets, &kernel->functions, &module};
     for (auto& [name, function] : kernel->functions) {
         if (function->source->has_body) decode_function(*function, symbols);
+        kernel->uses_async_reads |= function->uses_async_reads;
     }
     kernel->entry = kernel->functions.at(entry.name).get();
     return kernel;

@@ -19,33 +19,39 @@ constexpr int kMostK = 256;
 /// A by rows, B by columns turned into rows of k, so that sums over n run through neighbouring elements.
 template <class T>
 struct Operands {
-    std::array<T, static_cast<size_t>(kMostM* kMostK)> a;  // [row][k]
-    std::array<T, static_cast<size_t>(kMostK* kMostN)> b;  // [k][column]
+    alignas(16) std::array<T, size_t{kMostM} * kMostK> a;  // [row][k]
+    alignas(16) std::array<T, size_t{kMostK} * kMostN> b;  // [k][column]
 
     explicit Operands(const Step& step) {
         const MatrixShape& s = step.op.matrix;
         const int count_a = registers_a(s);
         const int count_b = registers_b(s);
-        with_elements<T>(s.a, [&](auto element_of) {
-            const int each = per_register(s.a);
-            for (int r = 0; r < count_a; ++r) {
-                const uint64_t* bits = step.source(static_cast<size_t>(r));
-                for (int lane = 0; lane < kLanes; ++lane) {
-                    const MatrixPlace at = fragment_a(s, lane, r, 0);
-                    T* to = a.data() + at.row * s.k + at.column;
-                    for (int i = 0; i < each; ++i) to[i] = element_of(bits[lane], i);
+        const int each = per_register(s.a);  // of B too
+        for (int r = 0; r < count_a; ++r) {
+            const MatrixPlace first = fragment_a(s, 0, r, 0);
+            T* to = a.data() + first.row * s.k + first.column;
+            read(step.source(static_cast<size_t>(r)), s.a, to, s.k, each, 1);
+        }
+        for (int r = 0; r < count_b; ++r) {
+            const MatrixPlace first = fragment_b(s, 0, r, 0);
+            T* to = b.data() + first.row * kMostN + first.column;
+            read(step.source(static_cast<size_t>(count_a + r)), s.b, to, 1, each * kMostN, kMostN);
+        }
+    }
+
+private:
+    /// One register of all lanes: 8 groups of 4 lanes, `group` and `lane` elements apart, `next` from one to the next.
+    static void read(const uint64_t* bits, Type type, T* to, int group, int lane, int next) {
+        with_elements<T>(type, [&](auto element_of) {
+            const int each = per_register(type);
+            for (int i = 0; i < kLanes; ++i) {
+                T* at = to + i / 4 * group + i % 4 * lane;
+                if (each == 2) {  // most types: spares the loop
+                    at[0] = element_of(bits[i], 0);
+                    at[next] = element_of(bits[i], 1);
+                    continue;
                 }
-            }
-        });
-        with_elements<T>(s.b, [&](auto element_of) {
-            const int each = per_register(s.b);
-            for (int r = 0; r < count_b; ++r) {
-                const uint64_t* bits = step.source(static_cast<size_t>(count_a + r));
-                for (int lane = 0; lane < kLanes; ++lane) {
-                    const MatrixPlace at = fragment_b(s, lane, r, 0);
-                    T* to = b.data() + at.row * kMostN + at.column;
-                    for (int i = 0; i < each; ++i) to[i * kMostN] = element_of(bits[lane], i);
-                }
+                for (int e = 0; e < each; ++e) at[e * next] = element_of(bits[i], e);
             }
         });
     }
@@ -73,20 +79,23 @@ void for_accumulators(Step& step, Visit visit) {
     }
 }
 
-using Sums = std::array<double, static_cast<size_t>(kMostM* kMostN)>;  // [row][column]
+using Sums = std::array<double, size_t{kMostM} * kMostN>;  // [row][column]
 
-Sums multiply_all(const Operands<double>& operands, const MatrixShape& s) {
-    Sums sums{};
+/// Two columns at once, which every host that matters has instructions for.
+using Pair = double __attribute__((vector_size(2 * sizeof(double))));
+static_assert(kMostN == 8);
+
+void multiply_all(const Operands<double>& operands, const MatrixShape& s, Sums& sums) {
+    const auto* b = reinterpret_cast<const Pair*>(operands.b.data());
     for (int row = 0; row < s.m; ++row) {
         const double* a = operands.a.data() + row * s.k;
-        std::array<double, kMostN> sum{};
+        std::array<Pair, 4> sum{};
         for (int k = 0; k < s.k; ++k) {
-            const double* b = operands.b.data() + k * kMostN;
-            for (size_t column = 0; column < kMostN; ++column) sum[column] += a[k] * b[column];
+            const Pair left{a[k], a[k]};
+            for (size_t i = 0; i < 4; ++i) sum[i] += left * b[static_cast<size_t>(k) * 4 + i];
         }
-        std::copy(sum.begin(), sum.end(), sums.begin() + row * kMostN);
+        std::memcpy(sums.data() + row * kMostN, sum.data(), sizeof sum);
     }
-    return sums;
 }
 
 uint64_t rounded_f32(double sum) {
@@ -113,7 +122,8 @@ void add_f32(Step& step, const Sums& sums) {
 /// precision of the accumulator.
 Flow multiply_float(Step& step) {
     const MatrixShape& s = step.op.matrix;
-    const Sums sums = multiply_all(Operands<double>(step), s);
+    Sums sums;
+    multiply_all(Operands<double>(step), s, sums);
     if (s.c == Type::F32 && s.d == Type::F32) {  // all of them have 16 rows
         add_f32(step, sums);
         return Flow::Next;

@@ -104,7 +104,7 @@ Target resolve_parameter(Step& step, int lane, uint64_t offset, uint64_t bytes, 
 }  // namespace
 
 Target resolve(Step& step, int lane, Space space, uint64_t address, uint64_t bytes, Access access) {
-    if (address % bytes != 0) {
+    if ((address & (bytes - 1)) != 0) {  // sizes are powers of two
         throw Fault{
             FaultKind::MisalignedAddress,
             sized(access, bytes) + " at " + hexadecimal(address) + ", which is no multiple of " + std::to_string(bytes),

@@ -42,8 +42,8 @@ inline void note_global(Step& step, int lane, const Target& target, uint64_t byt
 /// The addresses of a warp's access, for the counters.
 struct LaneAddresses {
     uint32_t mask = 0;
-    std::array<uint64_t, kLanes> address{};
-    uint32_t bytes = 0;  // of each lane
+    std::array<uint64_t, kLanes> address;  // of the lanes in the mask
+    uint32_t bytes = 0;                    // of each lane
 };
 void count_global(Counters& counters, const LaneAddresses& access, bool store);
 void count_shared(Counters& counters, const LaneAddresses& access, bool store);

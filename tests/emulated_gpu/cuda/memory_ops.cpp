@@ -356,7 +356,7 @@ void land_copies(Block& block, Warp& warp, const std::function<bool(const AsyncC
     for (const AsyncCopy& copy : warp.copies) {
         if (!lands(copy)) continue;
         uint8_t* to = block.shared.data() + copy.destination;
-        std::memset(to, 0, copy.bytes);
+        if (copy.source_bytes < copy.bytes) std::memset(to, 0, copy.bytes);
         if (copy.source_bytes > 0) {
             const uint8_t* from = block.launch.memory.at(copy.source, copy.source_bytes);
             if (from == nullptr)

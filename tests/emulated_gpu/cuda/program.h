@@ -172,6 +172,7 @@ struct LoadedFunction {
     uint32_t sink = 0;                                           // results that nobody wants
     uint32_t carry = 0;                                          // the condition code of add.cc
     bool uses_wgmma = false;
+    bool uses_async_reads = false;             // of shared memory: wgmma and bulk copies
     std::map<std::string, Placed> locals;      // .local and .param variables, parameters of functions
     std::map<std::string, Placed> parameters;  // of an entry, in its parameter buffer
     uint64_t local_bytes = 0;
@@ -191,6 +192,7 @@ struct LoadedKernel {
     std::array<uint32_t, 3> maximum_threads{};
     std::array<uint32_t, 3> required_cluster{};  // .reqnctapercluster, or zero
     bool explicit_cluster = false;
+    bool uses_async_reads = false;
     uint32_t minimum_blocks = 0;  // of a multiprocessor: .minnctapersm, or zero
     uint32_t registers = 0;       // of each thread: .maxnreg, or zero
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <stdexcept>
@@ -60,10 +61,41 @@ enum class Type : uint8_t {
     B1,
 };
 
+/// What a type is called, its bits (1 for predicates) and its kind.
+struct TypeRow {
+    const char* name;
+    Type type;
+    int bits;
+    bool is_signed;
+    bool is_float;
+};
+inline constexpr TypeRow kTypes[] = {
+    {"none", Type::None, 0, false, false},     {"pred", Type::Predicate, 1, false, false},
+    {"b8", Type::B8, 8, false, false},         {"b16", Type::B16, 16, false, false},
+    {"b32", Type::B32, 32, false, false},      {"b64", Type::B64, 64, false, false},
+    {"u8", Type::U8, 8, false, false},         {"u16", Type::U16, 16, false, false},
+    {"u32", Type::U32, 32, false, false},      {"u64", Type::U64, 64, false, false},
+    {"s8", Type::S8, 8, true, false},          {"s16", Type::S16, 16, true, false},
+    {"s32", Type::S32, 32, true, false},       {"s64", Type::S64, 64, true, false},
+    {"f16", Type::F16, 16, false, true},       {"f16x2", Type::F16x2, 32, false, true},
+    {"bf16", Type::BF16, 16, false, true},     {"bf16x2", Type::BF16x2, 32, false, true},
+    {"tf32", Type::TF32, 32, false, true},     {"f32", Type::F32, 32, false, true},
+    {"f64", Type::F64, 64, false, true},       {"e4m3", Type::E4M3, 8, false, true},
+    {"e5m2", Type::E5M2, 8, false, true},      {"e4m3x2", Type::E4M3x2, 16, false, true},
+    {"e5m2x2", Type::E5M2x2, 16, false, true}, {"s4", Type::S4, 4, true, false},
+    {"u4", Type::U4, 4, false, false},         {"b1", Type::B1, 1, false, false},
+};
+
 /// Bits of one value of the type; 1 for predicates.
-int type_bits(Type type);
-bool is_signed(Type type);
-bool is_float(Type type);
+inline int type_bits(Type type) {
+    return kTypes[static_cast<size_t>(type)].bits;
+}
+inline bool is_signed(Type type) {
+    return kTypes[static_cast<size_t>(type)].is_signed;
+}
+inline bool is_float(Type type) {
+    return kTypes[static_cast<size_t>(type)].is_float;
+}
 std::string type_name(Type type);
 /// The type a modifier such as "f32" names; Type::None if it names none.
 Type type_named(const std::string& name);

@@ -130,9 +130,9 @@ std::unique_ptr<Block> Interpreter::make_block(Cluster& cluster, uint32_t rank, 
     block->alive_threads = threads;
     block->shared.resize(launch_.kernel.dynamic_shared_offset + shape.dynamic_shared_bytes);
     if (launch_.options.check_shared) {
-        block->shadow =
-            std::make_unique<SharedShadow>(block->shared.size(), cluster.readers(), name_line,
-                                           [&cluster](uint32_t agent) { return cluster.agent_name(agent); });
+        const uint32_t readers = launch_.kernel.uses_async_reads ? cluster.readers() : cluster.warps();
+        const auto name = [&cluster](uint32_t agent) { return cluster.agent_name(agent); };
+        block->shadow = std::make_unique<SharedShadow>(block->shared.size(), readers, name_line, name);
     }
     block->warps.resize(warps);
     for (uint32_t i = 0; i < warps; ++i) {

@@ -445,7 +445,7 @@ void decode_wgmma(Decode& decode) {
     Op& op = decode.op();
     op.klass = InstructionClass::Barrier;
     decode.needs(90, true);
-    decode.function().uses_wgmma = true;
+    decode.function().uses_wgmma = decode.function().uses_async_reads = true;
     if (decode.accept("fence")) {
         op.run = &fence_registers;
         decode.expect_operands(0, 0);

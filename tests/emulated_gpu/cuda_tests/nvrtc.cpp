@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <stdexcept>
 
+#include "tests/emulated_gpu/common_tests/compile_cache.h"
 #include "tests/skip.h"
 
 namespace emulated_gpu {
@@ -13,6 +14,7 @@ namespace {
 /// The functions of NVRTC's C interface (NVRTC documentation, "Compilation").
 struct Nvrtc {
     using Program = void*;
+    int (*version)(int*, int*) = nullptr;
     int (*create)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
     int (*compile)(Program, int, const char* const*) = nullptr;
     int (*log_size)(Program, size_t*) = nullptr;
@@ -40,6 +42,7 @@ const Nvrtc& nvrtc() {
     static const Nvrtc loaded = [] {
         void* library = open_library();
         Nvrtc api;
+        look_up(library, "nvrtcVersion", api.version);
         look_up(library, "nvrtcCreateProgram", api.create);
         look_up(library, "nvrtcCompileProgram", api.compile);
         look_up(library, "nvrtcGetProgramLogSize", api.log_size);
@@ -52,19 +55,15 @@ const Nvrtc& nvrtc() {
     return loaded;
 }
 
-}  // namespace
-
-std::string compile_cuda(const std::string& source, const std::string& file_name, const std::string& architecture,
+std::string compile_anew(const std::string& source, const std::string& file_name,
                          const std::vector<std::string>& options) {
     const Nvrtc& api = nvrtc();
     Nvrtc::Program program = nullptr;
     if (api.create(&program, source.c_str(), file_name.c_str(), 0, nullptr, nullptr) != 0) {
         throw std::runtime_error("nvrtcCreateProgram failed");
     }
-    std::vector<std::string> all = {"--gpu-architecture=" + architecture, "--generate-line-info"};
-    all.insert(all.end(), options.begin(), options.end());
     std::vector<const char*> texts;
-    for (const std::string& option : all) texts.push_back(option.c_str());
+    for (const std::string& option : options) texts.push_back(option.c_str());
     const int status = api.compile(program, static_cast<int>(texts.size()), texts.data());
     size_t size = 0;
     std::string text;
@@ -81,6 +80,20 @@ std::string compile_cuda(const std::string& source, const std::string& file_name
     api.destroy(&program);
     text.resize(text.find_last_not_of('\0') + 1);
     return text;
+}
+
+}  // namespace
+
+std::string compile_cuda(const std::string& source, const std::string& file_name, const std::string& architecture,
+                         const std::vector<std::string>& options) {
+    std::vector<std::string> all = {"--gpu-architecture=" + architecture, "--generate-line-info"};
+    all.insert(all.end(), options.begin(), options.end());
+    int major = 0;
+    int minor = 0;
+    nvrtc().version(&major, &minor);
+    std::string key = "nvrtc " + std::to_string(major) + "." + std::to_string(minor) + "\n" + file_name + "\n";
+    for (const std::string& option : all) key += option + "\n";
+    return compile_cached(key + source + "\n", [&] { return compile_anew(source, file_name, all); });
 }
 
 }  // namespace emulated_gpu

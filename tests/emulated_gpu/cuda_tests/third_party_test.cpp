@@ -9,6 +9,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "tests/emulated_gpu/common_tests/compile_cache.h"
 #include "tests/emulated_gpu/cuda_tests/compiled_kernels.h"
 #include "tests/emulated_gpu/cuda_tests/nvrtc.h"
 #include "tests/emulated_gpu/cuda_tests/third_party_kernels.h"
@@ -29,12 +30,8 @@ std::string compile_cub() {
                         {"--std=c++17", "-I" + headers.string(), "-I" + (kToolkit / "include").string()});
 }
 
-/// The PTX that nvcc makes; NVRTC does not take Thrust's headers.
-std::string compile_thrust() {
-    const fs::path compiler = kToolkit / "bin/nvcc";
-    if (!fs::is_directory(kToolkit / "include/cccl/thrust") || !fs::is_regular_file(compiler)) {
-        kiln::test::skip("thrust", "no Thrust and nvcc at " + kToolkit.string());
-    }
+/// The PTX that nvcc makes of Thrust's kernels; NVRTC does not take Thrust's headers.
+std::string run_nvcc(const fs::path& compiler) {
     const kiln::tests::TemporaryFolder folder;
     const std::string source = folder.in("thrust.cu");
     const std::string output = folder.in("thrust.ptx");
@@ -50,6 +47,16 @@ std::string compile_thrust() {
     if (status != 0) FAIL("nvcc could not compile " << source);
     std::ifstream file(output);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string compile_thrust() {
+    const fs::path compiler = kToolkit / "bin/nvcc";
+    if (!fs::is_directory(kToolkit / "include/cccl/thrust") || !fs::is_regular_file(compiler)) {
+        kiln::test::skip("thrust", "no Thrust and nvcc at " + kToolkit.string());
+    }
+    std::ifstream version(kToolkit / "include/cccl/thrust/version.h");
+    const std::string key{std::istreambuf_iterator<char>(version), std::istreambuf_iterator<char>()};
+    return compile_cached(compiler.string() + "\n" + key + kThrustSource, [&] { return run_nvcc(compiler); });
 }
 
 std::vector<int32_t> numbers(size_t count) {

@@ -111,7 +111,7 @@ inline CaseInputs inputs_of(size_t index) {
 inline std::string case_kernel(const InstructionCase& test) {
     const std::string text = test.text;
     std::string kernel =
-        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in) {\n"
+        ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in) {\n"
         ".reg .b64 to, from, at, a64, b64, c64, d64; .reg .b32 lane, a32, b32, c32, d32, x0, x1, x2, x3;\n"
         ".reg .b16 a16, b16, c16, d16; .reg .pred p; .shared .align 16 .b8 memory[1024];\n"
         "mov.b64 d64, 0; mov.b32 d32, 0; mov.b16 d16, 0; mov.u32 lane, %tid.x;\n"

@@ -179,7 +179,7 @@ TEST_SUITE("unit") {
             return std::optional<std::string>(
                 "kernel ordered(x: in f32[N], y: out f32[N])\n"
                 "  tune LENGTH in {65536, 4096}\n"
-                "grid i in 0 .. N by LENGTH {\n    y[i :+ LENGTH] = sort(x[i :+ LENGTH, fill = inf])\n}\n");
+                "grid i in 0 .. N by LENGTH {\n    y[i :+ LENGTH] = sort(x[i :+ LENGTH, fill = inf], axis = 0)\n}\n");
         });
         const codegen::gpu::Target& target = *codegen::gpu::find_target("gfx942").target;
         int compiled = 0;
