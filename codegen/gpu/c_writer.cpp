@@ -57,14 +57,20 @@ private:
         for (const Statement& statement : statements) write(statement);
     }
     void write(const Statement& statement) {
-        if (statement.kind != Statement::Kind::Barrier) mark(statement.span);
+        const bool has_text = statement.kind != Statement::Kind::Barrier && statement.kind != Statement::Kind::Commit &&
+                              statement.kind != Statement::Kind::Wait;
+        if (has_text) mark(statement.span);
         switch (statement.kind) {
             case Statement::Kind::Lines:
             case Statement::Kind::Leave:
                 for (const std::string& text : statement.lines) line(text);
                 return;
             case Statement::Kind::Barrier:
-                return line("kiln_barrier();");
+                return line(statement.orders_global ? "kiln_barrier();" : "kiln_shared_barrier();");
+            case Statement::Kind::Commit:
+                return line("kiln_commit_copies();");
+            case Statement::Kind::Wait:
+                return line("kiln_wait_copies<" + std::to_string(statement.under_way) + ">();");
             case Statement::Kind::Block:
             case Statement::Kind::Loop:
                 line(statement.head + " {");

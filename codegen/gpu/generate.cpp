@@ -18,8 +18,17 @@ constexpr int kHopelessFactor = 4;
 /// Compilers get along with a little less than the estimate.
 constexpr double kEstimateExcess = 1.03;
 
+/// Slots of rings where the schedule does not say: with three a copy has two iterations to land.
+constexpr int kUsualStages = 3;
+
 /// Tried in order, until a block has enough shared memory.
-constexpr SharedUse kSharedUses[] = {{true, 1}, {false, 1}, {true, 2}, {true, 4}, {true, 8}};
+std::vector<SharedUse> shared_uses(int stages) {
+    std::vector<SharedUse> uses;
+    for (; stages > 1; --stages) uses.push_back({true, stages, 1});
+    for (const SharedUse& use : {SharedUse{true, 1, 1}, SharedUse{false, 1, 1}}) uses.push_back(use);
+    for (const int pieces : {2, 4, 8}) uses.push_back({true, 1, pieces});
+    return uses;
+}
 
 [[noreturn]] void refuse(const ir::Kernel& kernel, std::size_t phase, const std::string& need,
                          const std::string& limit) {
@@ -58,9 +67,10 @@ PlacedPhase lower_phase(const ir::Kernel& kernel, const ir::Facts& facts, const 
     }
     // Layouts are assigned, then every op becomes statements; conversions appear where two layouts meet.
     PlacedPhase phase;
-    for (const SharedUse& use : kSharedUses) {
+    const auto stages = static_cast<int>(ir::schedule_number(kernel.schedule, "stages", kUsualStages));
+    for (const SharedUse& use : shared_uses(stages)) {
         phase = PhaseLowering(kernel, facts, stored, index, target, warps, use).run();
-        phase.registers = registers;
+        phase.registers += registers;
         // Offsets before barriers: buffers that share bytes depend on each other.
         allocate_shared(phase);
         if (phase.shared_bytes <= target.shared_bytes_per_block) break;

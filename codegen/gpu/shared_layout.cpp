@@ -254,23 +254,57 @@ std::int64_t conflicts(const SharedAccess& access, const SharedLayout& shared, c
     return extra;
 }
 
-SharedLayout choose(const ir::Shape& shape, int element_bytes, const std::vector<SharedAccess>& accesses,
-                    const Target& target, const SharedForms& forms) {
+SharedChoice choose(const ir::Shape& shape, int element_bytes, const std::vector<SharedAccess>& readers,
+                    const std::vector<SharedAccess>& writers, const Target& target, const SharedForms& forms) {
     int unit = kBankBytes;
-    for (const SharedAccess& access : accesses) unit = std::max(unit, access.vector * element_bytes);
+    for (const std::vector<SharedAccess>* accesses : {&readers, &writers}) {
+        for (const SharedAccess& access : *accesses) unit = std::max(unit, access.vector * element_bytes);
+    }
     const std::vector<Target> orders = orders_of(target);
-    std::optional<SharedLayout> best;
+    std::optional<SharedChoice> best;
     std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
     for (const SharedLayout& candidate : candidates(shape, element_bytes, unit, forms)) {
-        std::int64_t extra = 0;
-        for (const Target& order : orders) extra += total(accesses, candidate, order, fewest);
-        if (extra < fewest) {
-            best = candidate;
+        const auto splits = [&](const SharedAccess& access) { return split(access.layout, candidate).has_value(); };
+        if (!std::all_of(readers.begin(), readers.end(), splits)) continue;
+        std::int64_t read = 0;
+        for (const Target& order : orders) read += total(readers, candidate, order, fewest);
+        for (std::size_t writer = 0; writer < writers.size() && read < fewest; ++writer) {
+            if (!splits(writers[writer])) continue;
+            std::int64_t extra = read;
+            for (const Target& order : orders) extra += conflicts(writers[writer], candidate, order);
+            if (extra >= fewest) continue;
+            best = {candidate, writer};
             fewest = extra;
         }
         if (fewest == 0) break;
     }
     return *best;
+}
+
+SharedLayout choose(const ir::Shape& shape, int element_bytes, const std::vector<SharedAccess>& accesses,
+                    const Target& target, const SharedForms& forms) {
+    const std::vector<SharedAccess> others(accesses.begin() + 1, accesses.end());
+    return choose(shape, element_bytes, others, {accesses.front()}, target, forms).shared;
+}
+
+std::vector<Layout> lane_orders(const Layout& layout) {
+    // What counts is which three bits tell apart the lanes of a group of eight; the rest follow in their order.
+    constexpr unsigned kTogether = 3;
+    std::vector<Layout> orders = {layout};
+    const Part& part = layout.parts().front();
+    for (unsigned chosen = 0; chosen < 1u << part.lanes.size(); ++chosen) {
+        if (layout.parts().size() != 1 || static_cast<unsigned>(std::popcount(chosen)) != kTogether) continue;
+        Part other = part;
+        other.lanes.clear();
+        for (const unsigned first : {1u, 0u}) {
+            for (std::size_t bit = 0; bit < part.lanes.size(); ++bit) {
+                if ((chosen >> bit & 1u) == first) other.lanes.push_back(part.lanes[bit]);
+            }
+        }
+        Layout order(layout.shape(), {std::move(other)});
+        if (std::find(orders.begin(), orders.end(), order) == orders.end()) orders.push_back(std::move(order));
+    }
+    return orders;
 }
 
 SharedLayout dense(const ir::Shape& shape, int element_bytes) {

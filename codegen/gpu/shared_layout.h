@@ -56,9 +56,22 @@ struct SharedForms {
 };
 
 /// The shared layout with the fewest conflicts in all accesses together: plain rows if they have none, then swizzled,
-/// then padded ones. Every vector is aligned in it.
+/// then padded ones. Every vector is aligned in it, and all addresses are as `split` needs them.
 SharedLayout choose(const ir::Shape& shape, int element_bytes, const std::vector<SharedAccess>& accesses,
                     const Target& target, const SharedForms& forms = {});
+
+/// A shared layout, and which of several ways to write the tile goes with it.
+struct SharedChoice {
+    SharedLayout shared;
+    std::size_t writer = 0;
+};
+/// As `choose`, together with one of the writers: first those named first.
+SharedChoice choose(const ir::Shape& shape, int element_bytes, const std::vector<SharedAccess>& readers,
+                    const std::vector<SharedAccess>& writers, const Target& target, const SharedForms& forms);
+
+/// The layouts that differ from this one only in which lanes stand where. Lanes that are served together can so be
+/// spread over rows and columns without another address being touched by a warp.
+std::vector<Layout> lane_orders(const Layout& layout);
 
 /// Rows without gaps.
 SharedLayout dense(const ir::Shape& shape, int element_bytes);

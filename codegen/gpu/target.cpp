@@ -38,6 +38,7 @@ Target nvidia(std::string name, MatrixUnit matrix_unit, int warps_per_unit, int 
     target.shared_bytes_per_unit = shared_kib_per_unit * kKib;
     target.shared_bytes_per_block = target.shared_bytes_per_unit - kKib;
     target.shared_reserved = kKib;
+    target.async_copy_bytes = 16;  // PTX ISA, `cp.async`: sm_80 and later
     target.matrix_unit = matrix_unit;
     return target;
 }

@@ -150,8 +150,44 @@ KILN_DEVICE void kiln_barrier() {
     __syncthreads();
 }
 
+KILN_DEVICE void kiln_shared_barrier() {
+    __syncthreads();
+}
+
 KILN_DEVICE void kiln_fence() {
     __threadfence();
+}
+
+// Copies from global to shared memory past the registers, of 4, 8 or 16 bytes; what `count` leaves out becomes zero.
+template <int Bytes>
+KILN_DEVICE void kiln_copy_async(void* to, const void* from) {
+    const unsigned place = (unsigned)__cvta_generic_to_shared(to);
+    if (Bytes == 16) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(place), "l"(from) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" : : "r"(place), "l"(from), "n"(Bytes) : "memory");
+    }
+}
+template <int Bytes>
+KILN_DEVICE void kiln_copy_async(void* to, const void* from, unsigned count) {
+    const unsigned place = (unsigned)__cvta_generic_to_shared(to);
+    if (Bytes == 16) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(place), "l"(from), "r"(count) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                     :
+                     : "r"(place), "l"(from), "n"(Bytes), "r"(count)
+                     : "memory");
+    }
+}
+
+KILN_DEVICE void kiln_commit_copies() {
+    asm volatile("cp.async.commit_group;" : : : "memory");
+}
+
+template <int Groups>
+KILN_DEVICE void kiln_wait_copies() {
+    asm volatile("cp.async.wait_group %0;" : : "n"(Groups) : "memory");
 }
 
 KILN_DEVICE unsigned kiln_thread() {

@@ -147,10 +147,30 @@ KILN_DEVICE float kiln_approximate_exp2_f32(float x) {
 #endif
 }
 
+// The waits stand here as instructions, since clang 22 drops those of a fence at the head of a loop whose end stores to
+// shared memory, and no barrier waits for stores by itself.
 KILN_DEVICE void kiln_barrier() {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+#if defined(__gfx1200__) || defined(__gfx1201__) || defined(__gfx1250__)
+    __asm__ volatile("s_wait_loadcnt 0x0\n\ts_wait_storecnt 0x0\n\ts_wait_dscnt 0x0" : : : "memory");
+#elif defined(__GFX11__) || defined(__GFX10__)
+    __asm__ volatile("s_waitcnt vmcnt(0) lgkmcnt(0)\n\ts_waitcnt_vscnt null, 0x0" : : : "memory");
+#else
+    __asm__ volatile("s_waitcnt vmcnt(0) lgkmcnt(0)" : : : "memory");
+#endif
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+// A fence would wait for loads of global memory, too (clang 22, even for an address space of its own).
+KILN_DEVICE void kiln_shared_barrier() {
+#if defined(__gfx1200__) || defined(__gfx1201__) || defined(__gfx1250__)
+    __asm__ volatile("s_wait_dscnt 0x0" : : : "memory");
+#else
+    __asm__ volatile("s_waitcnt lgkmcnt(0)" : : : "memory");
+#endif
+    __builtin_amdgcn_s_barrier();
+    __asm__ volatile("" : : : "memory");
 }
 
 KILN_DEVICE void kiln_fence() {

@@ -22,6 +22,12 @@ KILN_DEVICE int kiln_least(int a, int b) {
     return a < b ? a : b;
 }
 
+// How many of the next `most` places lie below the size.
+template <class T>
+KILN_DEVICE unsigned kiln_places_inside(T at, T size, unsigned most) {
+    return at >= size ? 0u : size - at < most ? (unsigned)(size - at) : most;
+}
+
 KILN_DEVICE long long kiln_clamp(long long value, long long lower, long long upper) {
     value = value < lower ? lower : value;
     return value > upper ? upper : value;

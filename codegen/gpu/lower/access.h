@@ -10,12 +10,12 @@ struct AccessAxis {
     ir::AxisKind kind = ir::AxisKind::Index;
     ir::ValueId value;
     std::size_t tensor_axis = 0;
-    std::size_t tile_axis = 0;  ///< of a slice
-    std::int64_t length = 0;
-    bool proven = false;  ///< always inside
-    std::string counter;  ///< slice: the unsigned type of its indices
-    std::string first;    ///< slice: name of the index at the thread's first element
-    std::string index;    ///< gather: name of the index in the loop
+    std::size_t tile_axis = 0;           ///< of a slice
+    std::int64_t length = 0, begin = 0;  ///< of the slice; where the window into it begins
+    bool proven = false;                 ///< always inside
+    std::string counter;                 ///< slice: the unsigned type of its indices
+    std::string first;                   ///< slice: name of the index at the thread's first element
+    std::string index;                   ///< gather: name of the index in the loop
 };
 
 struct PhaseLowering::Access {

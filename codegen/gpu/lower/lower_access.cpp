@@ -82,6 +82,7 @@ int PhaseLowering::vector_of(const Op& op, const Layout& layout) const {
 void PhaseLowering::lower_load(const Op& op) {
     flush();
     const ValueId result = op.result();
+    if (values_[result] == TileForm::Staged) return;  // copied where a product needs it
     std::vector<Touch> touches;
     if (written_.contains(tensors_[op.operands[0]].root.index)) touches.push_back(touch(op, false));
     Lines lines;
@@ -103,20 +104,20 @@ void PhaseLowering::lower_load(const Op& op) {
     const Layout& layout = layouts_[result];
     lines.add(array(stored(result), name(result), layout) + ";");
     Access access = plan_access(op, layout, lines);
-    const int vector = vector_of(op, layout);
-    const std::string inside = access_of(op).masked ? "false" : whole_inside(access);
-    if (inside == "false") {
-        load_loop(lines, access, name(result), true, 1);
-    } else if (inside.empty()) {
-        load_loop(lines, access, name(result), false, vector);
-    } else {
-        lines.open("if (" + inside + ")");
-        load_loop(lines, access, name(result), false, vector);
-        lines.otherwise();
-        load_loop(lines, access, name(result), true, 1);
-        lines.close();
-    }
+    load_tile(lines, access, name(result), vector_of(op, layout));
     emit(std::move(lines), std::move(touches));
+}
+
+/// Vectors without conditions where all of the tile lies inside, else element by element.
+void PhaseLowering::load_tile(Lines& lines, Access& access, const std::string& target, int vector) {
+    if (access_of(*access.op).masked) return load_loop(lines, access, target, true, 1);
+    const std::string inside = whole_inside(access);
+    if (inside.empty()) return load_loop(lines, access, target, false, vector);
+    lines.open("if (" + inside + ")");
+    load_loop(lines, access, target, false, vector);
+    lines.otherwise();
+    load_loop(lines, access, target, true, 1);
+    lines.close();
 }
 
 void PhaseLowering::store_loop(Lines& lines, Access& access, bool edges, int vector) {
@@ -248,8 +249,9 @@ Layout PhaseLowering::memory_layout(const Op& op) const {
 }
 
 void PhaseLowering::refuse_four_bit_rows() const {
-    refuse("a store of 4-bit elements has rows of an odd number of them, and two threads cannot share a byte: an even "
-           "number works");
+    refuse(
+        "a store of 4-bit elements has rows of an odd number of them, and two threads cannot share a byte: an even "
+        "number works");
 }
 
 /// A store names other elements each time its loop comes round if one of its slices moves on by at least its length.
@@ -323,7 +325,7 @@ void PhaseLowering::lower_atomic(const Op& op) {
         Lines fence;
         fence.add("kiln_fence();");
         emit(std::move(fence));
-        emit_barrier();
+        emit_barrier(true);
     }
     Lines lines;
     const std::string old = fresh("old");
@@ -352,7 +354,7 @@ void PhaseLowering::lower_atomic(const Op& op) {
     lines.close();
     emit(std::move(lines), {touch(op, true)});
     if (atomic.publishes) {
-        emit_barrier();
+        emit_barrier(true);
         Lines fence;
         fence.add("kiln_fence();");
         emit(std::move(fence));

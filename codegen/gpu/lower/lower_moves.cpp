@@ -136,7 +136,10 @@ void PhaseLowering::read_part(Statements& out, ValueId value, const Layout& layo
     const ValueId operand = op.operands[0];
     const Shape& from = kernel_.type(operand).shape;
     const int bytes = std::max(1, bit_width(stored(value)) / 8);
-    const std::uint32_t buffer = stage(operand, stored(value), dense(from, bytes), {}).buffer;
+    const SharedLayout rows = dense(from, bytes);
+    const StagedOperand* found = find_staged(operand, stored(value), {}, &rows);
+    const OperandWrite write{natural_layout(operand), 1, false, rows};
+    const std::uint32_t buffer = (found != nullptr ? *found : stage(operand, stored(value), write, {})).buffer;
     if (op.kind == OpKind::Reshape)
         return read_shared(out, buffer, dense_strides(shape), 0, layout, c_type(value), target);
     if (op.kind != OpKind::Extract)

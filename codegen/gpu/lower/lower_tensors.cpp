@@ -136,7 +136,8 @@ Touch PhaseLowering::touch(const Op& op, bool writes) const {
 }
 
 /// Prepares an access: what does not depend on the register is computed once, in `lines`.
-PhaseLowering::Access PhaseLowering::plan_access(const Op& op, const Layout& layout, Lines& lines) {
+PhaseLowering::Access PhaseLowering::plan_access(const Op& op, const Layout& layout, Lines& lines,
+                                                 const Window& window) {
     Access access{&op, tensor(op.operands[0]), layout};
     const auto& axes = access_of(op).axes;
     access.four_bits = bit_width(kernel_.type(op.operands[0]).element) < 8;
@@ -149,7 +150,10 @@ PhaseLowering::Access PhaseLowering::plan_access(const Op& op, const Layout& lay
             gathers = true;
             tile_axis += kernel_.type(value).shape.rank();
         }
-        if (axes[i].kind == AxisKind::Slice) ++tile_axis;
+        if (axes[i].kind == AxisKind::Slice) {
+            if (window.length > 0 && window.axis == tile_axis) axis.begin = window.begin;
+            ++tile_axis;
+        }
         if (axes[i].kind != AxisKind::Gather) {
             axis.proven = tensors_.proves_inside(op.operands[0], i, value, std::max<std::int64_t>(1, axes[i].length));
         }
@@ -169,7 +173,8 @@ void PhaseLowering::add_base(Access& access, Lines& lines) {
         // Where a size may exceed 32 bits, so may an index, even if its start does not.
         const bool narrow = stored(axis.value) == ScalarType::I32 && !access.tensor.wide;
         if (axis.kind == AxisKind::Slice) {
-            const std::string at = thread_coordinate(access.layout, axis.tile_axis);
+            std::string at = thread_coordinate(access.layout, axis.tile_axis);
+            if (axis.begin > 0) at = "(" + sum_text(at, std::to_string(axis.begin)) + ")";
             // Unsigned, so that no sum overflows: what is negative becomes large, and outside.
             axis.counter = narrow ? "unsigned" : "unsigned long long";
             axis.first = fresh("first");
@@ -219,9 +224,16 @@ std::string PhaseLowering::address(Loop& loop, Access& access) {
 
 /// Condition for an element to be read or written; with `edges` also that slices lie inside the tensor.
 std::string PhaseLowering::inside(Loop& loop, Access& access, bool edges) {
-    std::string text = guard(loop);
+    const std::string exists = guard(loop), lies = inside_tensor(loop, access, edges, nullptr);
+    return exists.empty() || lies.empty() ? exists + lies : exists + " && " + lies;
+}
+
+/// The part of it that speaks of the tensor, and not of the axis `except`.
+std::string PhaseLowering::inside_tensor(Loop& loop, Access& access, bool edges, const AccessAxis* except) {
+    std::string text;
     const auto also = [&](const std::string& condition) { text += (text.empty() ? "" : " && ") + condition; };
     for (const AccessAxis& axis : access.axes) {
+        if (&axis == except) continue;
         const std::string& size = access.tensor.sizes[axis.tensor_axis];
         if (axis.kind == AxisKind::Gather) {
             const ScalarType type = stored(axis.value);

@@ -41,13 +41,8 @@ SharedLayout PhaseLowering::exchange_layout(ScalarType type, const Layout& from,
     const int bytes = std::max(1, bit_width(type) / 8);
     // Padding is the first thing to go where shared memory is short.
     if (!shared_.pads || from.parts().size() != 1 || to.parts().size() != 1) return dense(from.shape(), bytes);
-    SharedLayout chosen = choose(from.shape(), bytes,
-                                 {{from, row_vector(from, bytes), true}, {to, row_vector(to, bytes), false}}, target_);
-    if (!split(from, chosen) || !split(to, chosen)) {
-        chosen.bits = 0;
-        chosen.pitch += chosen.unit;
-    }
-    return chosen;
+    return choose(from.shape(), bytes, {{from, row_vector(from, bytes), true}, {to, row_vector(to, bytes), false}},
+                  target_);
 }
 
 /// Subscript of the loop's register in shared memory; `shared` counts in elements.

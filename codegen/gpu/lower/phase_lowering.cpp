@@ -96,8 +96,12 @@ void PhaseLowering::walk(BlockId block, Statements& out, bool repeats, const std
     for (const OpId id : kernel_[block].ops) lower(kernel_[id]);
     flush();
     if (last) last();
-    const auto ended = [&](const auto& kept) { return kept.depth >= scopes_.size() - 1; };
+    close_scope();
+}
+
+void PhaseLowering::close_scope() {
     scopes_.pop_back();
+    const auto ended = [&](const auto& kept) { return kept.depth >= scopes_.size(); };
     std::erase_if(copies_, ended);
     std::erase_if(staged_, ended);
 }
@@ -180,9 +184,10 @@ void PhaseLowering::emit(Lines lines, std::vector<Touch> touches) {
     statement.touches = std::move(touches);
     emit(std::move(statement));
 }
-void PhaseLowering::emit_barrier() {
+void PhaseLowering::emit_barrier(bool orders_global) {
     Statement statement;
     statement.kind = Statement::Kind::Barrier;
+    statement.orders_global = orders_global;
     emit(std::move(statement));
 }
 
@@ -369,35 +374,53 @@ void PhaseLowering::lower_for(const Op& op) {
         declare(carried[i]);
     }
     assign_all(carried, std::span(op.operands).subspan(3));
-    const ValueId index = body.arguments.front();
-    // The type that holds both bounds; the trip count is exact in it, and no counter can pass the end.
-    const bool narrow = stored(op.operands[0]) == ScalarType::I32 && stored(op.operands[1]) == ScalarType::I32 &&
-                        stored(op.operands[2]) == ScalarType::I32;
-    const ScalarType type = narrow ? ScalarType::I32 : ScalarType::I64;
-    const std::string lower = scalar_as(op.operands[0], type), step = scalar_as(op.operands[2], type);
+    const ScalarType type = counter_type(op);
     const std::string trips = fresh("trips"), trip = fresh("trip");
-    const std::string counter = narrow ? "unsigned" : "unsigned long long";
+    const std::string counter = type == ScalarType::I32 ? "unsigned" : "unsigned long long";
     Lines lines;
-    lines.add("const " + counter + " " + trips + " = kiln_trips_" + (narrow ? "32" : "64") + "(" + lower + ", " +
-              scalar_as(op.operands[1], type) + ", " + step + ");");
+    lines.add("const " + counter + " " + trips + " = kiln_trips_" + (type == ScalarType::I32 ? "32" : "64") + "(" +
+              scalar_as(op.operands[0], type) + ", " + scalar_as(op.operands[1], type) + ", " +
+              scalar_as(op.operands[2], type) + ");");
     emit(std::move(lines));
+    Pipeline pipeline = plan_pipeline(op);
+    pipeline.trips = trips;
+    fill_rings(pipeline);
     Statement loop;
     loop.kind = Statement::Kind::Loop;
     loop.head = "for (" + counter + " " + trip + " = 0; " + trip + " < " + trips + "; ++" + trip + ")";
+    for (const Ring& ring : pipeline.rings) loop.rings.push_back(ring.all.buffer);
     walk(
         op.blocks[0], loop.body, true,
         [&] {
-            std::string text = "(" + std::string(gpu::c_type(type)) + ")" + trip;
-            if (!is_constant(op.operands[2], 1)) text += " * " + step;
-            if (!is_constant(op.operands[0], 0)) text = lower + " + " + text;
-            if (stored(index) != type) text = "(" + c_type(index) + ")(" + text + ")";
-            Lines head;
-            head.add("const " + c_type(index) + " " + name(index) + " = " + text + ";");
-            emit(std::move(head));
+            emit_index(op, trip);
+            begin_iteration(pipeline, trip);
         },
-        [&] { assign_all(carried, kernel_[body.ops.back()].operands); });
+        [&] {
+            assign_all(carried, kernel_[body.ops.back()].operands);
+            end_iteration(pipeline, trip);
+        });
     emit(std::move(loop));
     for (const ValueId result : op.results) depth_of_[result.index] = scopes_.size() - 1;
+}
+
+/// The type that holds both bounds; the trip count is exact in it, and no counter can pass the end.
+ScalarType PhaseLowering::counter_type(const Op& loop) const {
+    const bool narrow = std::all_of(loop.operands.begin(), loop.operands.begin() + 3,
+                                    [&](ValueId bound) { return stored(bound) == ScalarType::I32; });
+    return narrow ? ScalarType::I32 : ScalarType::I64;
+}
+
+/// The loop's index in the iteration of that number.
+void PhaseLowering::emit_index(const Op& loop, const std::string& trip) {
+    const ValueId index = kernel_[loop.blocks[0]].arguments.front();
+    const ScalarType type = counter_type(loop);
+    std::string text = "(" + std::string(gpu::c_type(type)) + ")" + trip;
+    if (!is_constant(loop.operands[2], 1)) text += " * " + scalar_as(loop.operands[2], type);
+    if (!is_constant(loop.operands[0], 0)) text = scalar_as(loop.operands[0], type) + " + " + text;
+    if (stored(index) != type) text = "(" + c_type(index) + ")(" + text + ")";
+    Lines lines;
+    lines.add("const " + c_type(index) + " " + name(index) + " = " + text + ";");
+    emit(std::move(lines));
 }
 
 void PhaseLowering::lower_while(const Op& op) {

@@ -7,7 +7,8 @@
 //   lower_moves.cpp      from one layout to another, and parts of tiles, through shared memory
 //   move_through_shared.cpp   the way through shared memory
 //   lower_reduce.cpp     reductions and folds
-//   stage_operand.cpp    tiles into shared memory
+//   stage_operand.cpp, copy_operand.cpp   tiles into shared memory: from registers, from global memory
+//   pipeline_loop.cpp    the latter ahead of the iterations of a loop
 //   lower_product.cpp    dot by multiply-adds from shared memory
 //   lower_matrix_product.cpp   dot by matrix instructions
 //   lower_scan.cpp, lower_sort.cpp   scans; sorts and bincount
@@ -28,9 +29,12 @@
 
 namespace kiln::codegen::gpu {
 
+struct AccessAxis;
+
 /// How a phase spends shared memory; the less generous, the slower.
 struct SharedUse {
     bool pads = true;  ///< rows of a product's operands are padded, so that they meet different banks
+    int stages = 1;    ///< slots of the rings through which operands come ahead of a loop's iterations
     int pieces = 1;    ///< in which a product's operands are put there, one after another along the contraction
 };
 
@@ -60,12 +64,6 @@ private:
         Layout layout;
         std::string name;
         std::size_t depth = 0;
-    };
-    /// The part of a tile between two places along an axis; all of it if there is no length.
-    struct Window {
-        std::size_t axis = 0;
-        std::int64_t begin = 0, length = 0;
-        friend bool operator==(const Window&, const Window&) = default;
     };
     /// A tile in shared memory.
     struct Staged {
@@ -105,6 +103,9 @@ private:
     void lower_reshape(const ir::Op& op);
     void lower_scalar(const ir::Op& op);
     void lower_for(const ir::Op& op);
+    ir::ScalarType counter_type(const ir::Op& loop) const;
+    void emit_index(const ir::Op& loop, const std::string& trip);
+    void close_scope();
     void lower_while(const ir::Op& op);
     void lower_if(const ir::Op& op);
     void declare(ir::ValueId value);
@@ -112,7 +113,7 @@ private:
     void assign(Lines& lines, const std::string& target, ir::ValueId target_value, ir::ValueId source);
     void emit(Statement statement);
     void emit(Lines lines, std::vector<Touch> touches = {});
-    void emit_barrier();
+    void emit_barrier(bool orders_global);
     [[noreturn]] void refuse(const std::string& message) const;
 
     // Names and types
@@ -181,12 +182,13 @@ private:
     std::string pointer_type(ir::ValueId tensor) const;
     void lower_view(const ir::Op& op);
     struct Access;
-    Access plan_access(const ir::Op& op, const Layout& layout, Lines& lines);
+    Access plan_access(const ir::Op& op, const Layout& layout, Lines& lines, const Window& window = {});
     void add_base(Access& access, Lines& lines);
     std::string whole_inside(const Access& access);
     std::string inside_text(ir::ValueId index, const std::string& size, bool wide);
     std::string address(Loop& loop, Access& access);
     std::string inside(Loop& loop, Access& access, bool edges);
+    std::string inside_tensor(Loop& loop, Access& access, bool edges, const AccessAxis* except);
     void read_indices(Loop& loop, Access& access);
     Touch touch(const ir::Op& op, bool writes) const;
 
@@ -194,6 +196,7 @@ private:
     void lower_load(const ir::Op& op);
     void lower_store(const ir::Op& op);
     void lower_atomic(const ir::Op& op);
+    void load_tile(Lines& lines, Access& access, const std::string& target, int vector);
     void load_loop(Lines& lines, Access& access, const std::string& target, bool edges, int vector);
     void store_loop(Lines& lines, Access& access, bool edges, int vector);
     std::string atomic_text(const ir::Op& op, const std::string& address, const std::vector<std::string>& operands);
@@ -219,12 +222,58 @@ private:
                                      const std::vector<std::string>& second);
 
     // stage_operand.cpp
-    SharedLayout operand_layout(const OperandReads& reads, const Window& window) const;
     /// The left (0) or right (1) operand of a product in shared memory, brought there where it is not yet; all of it,
     /// or a window.
     StagedOperand stage_operand(const ir::Op& product, std::size_t operand, const Window& window);
-    StagedOperand stage(ir::ValueId value, ir::ScalarType type, const SharedLayout& layout, const Window& window);
+    OperandReads all_reads(const OperandReads& reads) const;
+    OperandWrite plan_write(const OperandReads& reads, const Window& window) const;
+    const StagedOperand* find_staged(ir::ValueId value, ir::ScalarType type, const Window& window,
+                                     const SharedLayout* layout = nullptr) const;
+    StagedOperand stage(ir::ValueId value, ir::ScalarType type, const OperandWrite& write, const Window& window);
+    StagedOperand add_operand(ir::ValueId value, ir::ScalarType type, const SharedLayout& layout, int slots);
     void write_operand(Statements& out, ir::ValueId value, const StagedOperand& operand, const Window& window);
+    void write_registers(Statements& out, const Layout& layout, const StagedOperand& operand, const Window& window,
+                         const std::function<std::string(Loop&)>& item);
+    // copy_operand.cpp
+    OperandWrite plan_copy(const OperandReads& reads, const ir::Shape& shape) const;
+    void copy_operand(Statements& out, ir::ValueId value, const StagedOperand& operand, const OperandWrite& write,
+                      const Window& window);
+    std::string declare_held(Statements& out, ir::ValueId value, const OperandWrite& write);
+    void load_held(Statements& out, ir::ValueId value, const std::string& held, const OperandWrite& write,
+                   const Window& window);
+    void store_held(Statements& out, ir::ValueId value, const std::string& held, const StagedOperand& operand,
+                    const OperandWrite& write);
+    void begin_copy(Statements& out, ir::ValueId value, const StagedOperand& operand, const OperandWrite& write,
+                    const Window& window);
+    void copy_loop(Lines& lines, Access& access, const StagedOperand& operand, const OperandWrite& write, bool edges);
+
+    // pipeline_loop.cpp
+    /// A tile that comes ahead of the iteration that reads it.
+    struct Ring {
+        ir::ValueId value;
+        OperandWrite write;
+        StagedOperand all;  ///< `place` is that of the first slot
+        int slots = 1;
+        std::string held;  ///< the registers of this iteration in which the next one's tile waits
+    };
+    struct Pipeline {
+        const ir::Op* loop = nullptr;
+        std::string trips;  ///< C text of the number of iterations
+        std::vector<Ring> rings;
+        std::vector<const ir::Op*> slice;  ///< ops of the body that say where another iteration's tiles lie, in order
+    };
+    Pipeline plan_pipeline(const ir::Op& loop);
+    bool follows_index(const ir::Op& loop, ir::ValueId value, std::set<const ir::Op*>& slice) const;
+    OperandReads first_reads(ir::ValueId value) const;
+    StagedOperand slot_of(const Ring& ring, const std::string& trip, int ahead);
+    void for_iteration(const Pipeline& pipeline, const std::string& trip, int ahead,
+                       const std::function<void(Statements&)>& bring);
+    bool has_rings(const Pipeline& pipeline, bool asynchronous) const;
+    void begin_copies(const Pipeline& pipeline, const std::string& trip, int ahead);
+    void stage_invariants(const ir::Op& loop);
+    void fill_rings(const Pipeline& pipeline);
+    void begin_iteration(Pipeline& pipeline, const std::string& trip);
+    void end_iteration(const Pipeline& pipeline, const std::string& trip);
 
     // lower_product.cpp
     /// What a thread holds: rows, vectors of columns, and elements of the contraction taken at once.

@@ -18,11 +18,15 @@ namespace kiln::codegen::gpu {
 
 /// A piece of shared memory.
 struct Buffer {
-    std::string name;     ///< of the C pointer
-    std::string element;  ///< C type it points to
-    std::int64_t bytes = 0;
+    std::string name;          ///< of the C pointer
+    std::string element;       ///< C type it points to
+    std::int64_t bytes = 0;    ///< of all slots together
     std::int64_t offset = -1;  ///< from the start of the block's shared memory; given by allocate_shared
+    int slots = 1;             ///< of a ring: iteration n of its loop reads slot n modulo their number
 };
+
+/// Any slot of a ring.
+inline constexpr int kAnySlot = -1;
 
 /// A use of memory that other threads of the block may touch, too.
 struct Touch {
@@ -32,6 +36,9 @@ struct Touch {
     bool writes = false;
     bool by_one_thread = false;  ///< always the same thread: ordered with its own earlier uses
     bool disjoint = false;       ///< a write that names other elements each time its loop comes round
+    bool asynchronous = false;   ///< a copy under way until a Wait of the thread that began it
+    int slot = 0;                ///< of a ring: that of so many iterations after the current one, or kAnySlot
+    friend bool operator==(const Touch&, const Touch&) = default;
 };
 
 /// A step, or a block of steps.
@@ -42,12 +49,17 @@ struct Statement {
         Loop,     ///< `head { body }`, any number of times
         Leave,    ///< text that may leave the loop around it
         Barrier,  ///< all threads of the block meet
+        Commit,   ///< the asynchronous copies that the thread began since the last one become a group
+        Wait,     ///< until at most `under_way` of the thread's groups are
     };
     Kind kind = Kind::Lines;
     std::vector<std::string> lines;  ///< indented relative to the statement
     std::string head;
     std::vector<Touch> touches;
     std::vector<Statement> body, otherwise;
+    std::vector<std::uint32_t> rings;  ///< of a loop: the buffers whose slots follow its iterations
+    int under_way = 0;
+    bool orders_global = false;  ///< of a barrier: uses of global memory, too, and not of shared memory alone
     support::Span span;
 };
 using Statements = std::vector<Statement>;

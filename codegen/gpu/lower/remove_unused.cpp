@@ -10,15 +10,15 @@ namespace kiln::codegen::gpu {
 
 namespace {
 
-bool is_name_character(char c) {
+bool is_word_character(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
 template <class Visit>
-void for_each_name(std::string_view text, const Visit& visit) {
+void for_each_word(std::string_view text, const Visit& visit) {
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = at;
-        while (end < text.size() && is_name_character(text[end])) ++end;
+        while (end < text.size() && is_word_character(text[end])) ++end;
         if (end > at) visit(text.substr(at, end - at));
         at = end + 1;
     }
@@ -30,7 +30,7 @@ std::string_view declared(std::string_view line) {
     const std::size_t equals = line.find(" = ");
     if (!line.starts_with("const ") || equals == std::string_view::npos) return {};
     std::size_t begin = equals;
-    while (begin > 0 && is_name_character(line[begin - 1])) --begin;
+    while (begin > 0 && is_word_character(line[begin - 1])) --begin;
     return line.substr(begin, equals - begin);
 }
 
@@ -54,7 +54,7 @@ private:
         for (const std::string& line : lines) count(line, step);
     }
     void count(std::string_view text, int step) {
-        for_each_name(text, [&](std::string_view name) { uses_[std::string(name)] += step; });
+        for_each_word(text, [&](std::string_view name) { uses_[std::string(name)] += step; });
     }
     void count(const Statements& statements) {
         for (const Statement& statement : statements) {
@@ -78,7 +78,7 @@ private:
             if (name.empty()) continue;
             // A slot of the parameter may have the name of the constant that holds it.
             int own = 0;
-            for_each_name(lines[i], [&](std::string_view other) { own += other == name ? 1 : 0; });
+            for_each_word(lines[i], [&](std::string_view other) { own += other == name ? 1 : 0; });
             if (uses_[std::string(name)] > own) continue;
             count(lines[i], -1);
             lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i));

@@ -1,6 +1,8 @@
 #include "codegen/gpu/lower/tile_values.h"
 
+#include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace kiln::codegen::gpu {
 
@@ -29,6 +31,7 @@ bool is_cheap(const Kernel& kernel, const Op& op) {
 TileValues::TileValues(const Kernel& kernel, BlockId phase)
     : kernel_(kernel), forms_(kernel.values.size(), TileForm::Kept), cost_(kernel.values.size(), 0) {
     walk(phase);
+    stage_operands(phase);
 }
 
 void TileValues::walk(BlockId block) {
@@ -62,6 +65,58 @@ void TileValues::classify(const Op& op) {
     if (sum > kMostFreeOps) return;
     form = TileForm::Free;
     cost = sum;
+}
+
+namespace {
+
+/// Who uses each value of a phase, and what memory the phase writes.
+struct Uses {
+    std::vector<std::vector<const Op*>> of;
+    std::set<std::uint32_t> written;
+    std::vector<const Op*> loads;
+
+    Uses(const Kernel& kernel, BlockId phase) : of(kernel.values.size()) { walk(kernel, phase); }
+
+private:
+    void walk(const Kernel& kernel, BlockId block) {
+        for (const OpId id : kernel[block].ops) {
+            const Op& op = kernel[id];
+            for (const ValueId operand : op.operands) of[operand.index].push_back(&op);
+            if (op.kind == OpKind::Store || op.kind == OpKind::Atomic)
+                written.insert(memory_of(kernel, op.operands[0]).index);
+            if (op.kind == OpKind::Load) loads.push_back(&op);
+            for (const BlockId inner : op.blocks) walk(kernel, inner);
+        }
+    }
+
+public:
+    static ValueId memory_of(const Kernel& kernel, ValueId tensor) {
+        while (const Op* view = kernel.definition(tensor)) tensor = view->operands[0];
+        return tensor;
+    }
+    bool only_in_products(ValueId value, bool turned) const {
+        const std::vector<const Op*>& users = of[value.index];
+        return !users.empty() && std::all_of(users.begin(), users.end(), [&](const Op* user) {
+            // A transposed right operand is read where it lies (reads_along_depth).
+            if (user->kind == OpKind::Permute) return !turned && only_in_products(user->result(), true);
+            if (user->kind != OpKind::Dot || user->operands[2] == value) return false;
+            return !turned || user->operands[0] != value;
+        });
+    }
+};
+
+}  // namespace
+
+/// Tiles that are loaded for products alone need no registers. Memory that the phase writes is read when its load says.
+void TileValues::stage_operands(BlockId phase) {
+    const Uses uses(kernel_, phase);
+    for (const Op* load : uses.loads) {
+        const Type& type = kernel_.type(load->result());
+        const bool bytes = bit_width(kernel_.type(load->operands[0]).element) >= 8;
+        if (!type.is_tile() || type.shape.rank() != 2 || !bytes || access_of(*load).masked) continue;
+        if (uses.written.contains(Uses::memory_of(kernel_, load->operands[0]).index)) continue;
+        if (uses.only_in_products(load->result(), false)) forms_[load->result().index] = TileForm::Staged;
+    }
 }
 
 Reach whole(ValueId value, const Layout& layout) {

@@ -5,6 +5,7 @@
 //   Index
 //          arithmetic and the masks made of it are free, so that they never move between layouts
 //   View   nowhere: other coordinates of another tile's registers (broadcast, permute, reshape)
+//   Staged in shared memory alone: loaded there for products, which read it nowhere else
 //   Part   elements of other tiles under other coordinates, which change threads: read through shared memory where it
 //   is
 //          used (extract, join, and a reshape that is no view)
@@ -17,7 +18,7 @@
 
 namespace kiln::codegen::gpu {
 
-enum class TileForm : std::uint8_t { Kept, Free, View, Part };
+enum class TileForm : std::uint8_t { Kept, Free, View, Staged, Part };
 
 class TileValues {
 public:
@@ -29,6 +30,7 @@ private:
     void walk(ir::BlockId block);
     void classify(const ir::Op& op);
     bool is_free(ir::ValueId value) const;
+    void stage_operands(ir::BlockId phase);
 
     const ir::Kernel& kernel_;
     std::vector<TileForm> forms_;

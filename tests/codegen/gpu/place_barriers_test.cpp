@@ -21,6 +21,34 @@ Statement write(std::uint32_t buffer) {
 Statement read(std::uint32_t buffer) {
     return lines("r" + std::to_string(buffer), {{Touch::Space::Shared, buffer, false}});
 }
+/// An asynchronous copy into, and a read of, a slot of the ring.
+Statement copy(std::uint32_t buffer, int slot = 0) {
+    Touch touch{Touch::Space::Shared, buffer, true};
+    touch.asynchronous = true;
+    touch.slot = slot;
+    return lines("c" + std::to_string(slot), {touch});
+}
+Statement read_slot(std::uint32_t buffer, int slot) {
+    Touch touch{Touch::Space::Shared, buffer, false};
+    touch.slot = slot;
+    return lines("r" + std::to_string(slot), {touch});
+}
+Statement write_slot(std::uint32_t buffer, int slot) {
+    Touch touch{Touch::Space::Shared, buffer, true};
+    touch.slot = slot;
+    return lines("w" + std::to_string(slot), {touch});
+}
+Statement commit() {
+    Statement statement;
+    statement.kind = Statement::Kind::Commit;
+    return statement;
+}
+Statement wait(int under_way) {
+    Statement statement;
+    statement.kind = Statement::Kind::Wait;
+    statement.under_way = under_way;
+    return statement;
+}
 Statement memory(std::uint32_t tensor, bool writes, bool by_one = false, bool disjoint = false) {
     return lines(writes ? "store" : "load", {{Touch::Space::Global, tensor, writes, by_one, disjoint}});
 }
@@ -42,6 +70,8 @@ std::string text(const Statements& statements) {
     for (const Statement& statement : statements) {
         if (statement.kind == Statement::Kind::Barrier) all += "| ";
         if (statement.kind == Statement::Kind::Leave) all += "break ";
+        if (statement.kind == Statement::Kind::Commit) all += "; ";
+        if (statement.kind == Statement::Kind::Wait) all += "wait" + std::to_string(statement.under_way) + " ";
         for (const std::string& line : statement.lines) all += line + " ";
         if (statement.kind == Statement::Kind::Loop) all += "loop ";
         if (statement.kind == Statement::Kind::Block) all += "if ";
@@ -61,6 +91,18 @@ std::string placed(Statements statements) {
 }
 
 using Kind = Statement::Kind;
+
+/// A ring of so many slots at the place of the first two buffers, and a loop that it turns with.
+std::string turned(int slots, Statements before, Statements body, Statements behind = {}) {
+    PlacedPhase phase;
+    phase.buffers = {{"ring", "float", 128, 0, slots}, {"b", "float", 64, 64}};
+    phase.body = std::move(before);
+    phase.body.push_back(around(Kind::Loop, std::move(body)));
+    phase.body.back().rings = {0};
+    for (Statement& statement : behind) phase.body.push_back(std::move(statement));
+    place_barriers(phase);
+    return text(phase.body);
+}
 
 }  // namespace
 
@@ -106,6 +148,35 @@ TEST_SUITE("unit") {
         CHECK(placed({memory(1, true, true), memory(1, false)}) == "store | load ");
         CHECK(placed({around(Kind::Loop, {memory(1, true, false, true)})}) == "loop { store } ");
         CHECK(placed({around(Kind::Loop, {memory(1, true)})}) == "loop { | store } ");
+    }
+
+    TEST_CASE("gpu: what an asynchronous copy brings is waited for, then the block meets") {
+        CHECK(placed({copy(0), commit(), read(0)}) == "c0 ; wait0 | r0 ");
+        CHECK(placed({copy(0), commit(), write(1), read(1), read(0)}) == "c0 ; w1 | r1 wait0 | r0 ");
+        CHECK(placed({copy(0), commit(), copy(1), commit(), read(0)}) == "c0 ; c0 ; wait1 | r0 ");
+        CHECK(placed({copy(0), commit(), wait(0), read(0)}) == "c0 ; wait0 | r0 ");
+        CHECK(placed({copy(0), commit(), copy(0)}) == "c0 ; wait0 | c0 ");
+        CHECK(placed({read(0), copy(0), commit()}) == "r0 | c0 ; ");
+        CHECK(placed({around(Kind::Loop, {copy(0), commit(), read(0)})}) == "loop { | c0 ; wait0 | r0 } ");
+        PlacedPhase phase;
+        phase.buffers = {{"a", "float", 64, 0}};
+        phase.body = {copy(0), read(0)};
+        CHECK_THROWS(place_barriers(phase));
+    }
+
+    TEST_CASE("gpu: slots of a ring meet only when their turn comes") {
+        // The copy two iterations ahead takes the slot that was read last: one barrier serves both.
+        const Statements filled = {copy(0, 0), commit(), copy(0, 1), commit()};
+        CHECK(turned(3, filled, {wait(1), around(Kind::Barrier, {}), copy(0, 2), commit(), read_slot(0, 0)}) ==
+              "c0 ; c1 ; loop { wait1 | c2 ; r0 } ");
+        // Where nobody waited for all but the last group, the read waits for all but the last two.
+        CHECK(turned(3, filled, {around(Kind::Barrier, {}), copy(0, 2), commit(), read_slot(0, 0)}) ==
+              "c0 ; c1 ; loop { | c2 ; wait2 | r0 } ");
+        CHECK(turned(2, {write_slot(0, 0)}, {read_slot(0, 0), write_slot(0, 1)}) == "w0 loop { | r0 w1 } ");
+        CHECK(turned(1, {write_slot(0, 0)}, {read_slot(0, 0), write_slot(0, 1)}) == "w0 loop { | r0 | w1 } ");
+        // Behind the loop nobody knows which slot is which.
+        CHECK(turned(2, {}, {write_slot(0, 0)}, {read_slot(0, 1)}) == "loop { | w0 } | r1 ");
+        CHECK(turned(2, {}, {read_slot(0, 0)}, {write(1)}) == "loop { r0 } | w1 ");
     }
 
     TEST_CASE("gpu: buffers that never live together share their bytes") {
