@@ -300,3 +300,10 @@ KILN_DEVICE void kiln_write_pack(kiln_pack<T, N>* place, const kiln_pack<T, N>& 
         *place = pack;
     }
 }
+
+// To the nearest of 10 bits of mantissa, ties away from zero: what instructions of tf32 take (PTX ISA, cvt).
+KILN_DEVICE unsigned kiln_tf32_of_f32(unsigned bits) {
+    unsigned result;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result) : "f"(__uint_as_float(bits)));
+    return result;
+}

@@ -59,6 +59,7 @@ PhaseLowering::MatrixOperand PhaseLowering::matrix_operand(const Op& op, const M
     operand.name = side == 0 ? "left" : "right";
     operand.tile = operand_tile(kernel_, op, side);
     operand.type = product.type(side);
+    operand.rounds_to_tf32 = product.instruction->tf32;
     Shape shape = kernel_.type(operand.tile.value).shape;
     if (window.length > 0) shape[window.axis] = window.length;
     operand.fragments = fragments(product, side, layouts_[op.result()], shape, operand.tile.own, order.depth, target_);
@@ -165,6 +166,10 @@ void PhaseLowering::read_group(Lines& lines, const MatrixOperand& operand, int g
     } else {
         gather_words(lines, operand, groups);
     }
+    if (!operand.rounds_to_tf32) return;
+    lines.open_unrolled("w", operand.words);
+    lines.add(operand.name + "[w] = kiln_tf32_of_f32(" + operand.name + "[w]);");
+    lines.close();
 }
 
 /// Bytes from the staged tile's place to what a lane names, for the number of a read that the loop counts.

@@ -310,6 +310,7 @@ private:
         Fragments fragments;
         std::optional<StagedOperand> staged;  ///< none: held in registers
         int words = 0, reads = 0;             ///< of a group
+        bool rounds_to_tf32 = false;
     };
     void lower_matrix_product(const ir::Op& op, const MatrixProduct& product);
     MatrixOrder matrix_order(const ir::Op& op, const MatrixProduct& product, std::int64_t depth) const;

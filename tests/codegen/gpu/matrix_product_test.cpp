@@ -121,7 +121,8 @@ const std::vector<LibraryCase>& product_cases() {
                                                    chain(BF16),
                                                    chain(F16),
                                                    chain(F8E4M3),
-                                                   products(BF16, BF16, "exact")};
+                                                   products(BF16, BF16, "exact"),
+                                                   products(F32, F32, "tf32")};
     return cases;
 }
 
@@ -162,6 +163,8 @@ TEST_SUITE("unit") {
              "wmma_f32_16x16x16_bf16_w32_gfx12"},
             {products(F32, F32), "", "", "mfma_f32_16x16x4f32", "mfma_f32_16x16x4f32", "mfma_f32_16x16x4f32", "", ""},
             {products(BF16, BF16, "exact"), "", "", "", "", "", "", ""},
+            {products(F32, F32, "tf32"), "mma_m16n8k8_tf32_tf32", "mma_m16n8k8_tf32_tf32", "mfma_f32_16x16x4f32",
+             "mfma_f32_16x16x4f32", "mfma_f32_16x16x4f32", "", ""},
             {products(F64, F64), "mma_m8n8k4_f64_f64", "mma_m8n8k4_f64_f64", "mfma_f64_16x16x4f64",
              "mfma_f64_16x16x4f64", "mfma_f64_16x16x4f64", "", ""},
             {products(I8, I8), "mma_m16n8k32_s8_s8", "mma_m16n8k32_s8_s8", "mfma_i32_16x16x16i8",
