@@ -80,7 +80,7 @@ LibraryCase chain(ir::ScalarType type) {
     return test;
 }
 
-std::string label(const LibraryCase& test) {
+std::string product_label(const LibraryCase& test) {
     return fmt::format("{} {} {}", test.kernel, ir::name(test.tensors[0].type), ir::name(test.tensors[1].type));
 }
 
@@ -120,7 +120,7 @@ const std::vector<LibraryCase>& all_cases() {
 void run_on(const std::string& target, bool is_amd) {
     setenv(is_amd ? "EMULATED_GPU_PROCESSORS" : "EMULATED_GPU_CAPABILITIES", target.substr(is_amd ? 0 : 3).c_str(), 1);
     for (const LibraryCase& test : all_cases()) {
-        CAPTURE(label(test));
+        CAPTURE(product_label(test));
         const SpecialisedCase specialised = specialise(test, *find_target(target).target, Proven::All);
         const codegen::gpu::Generated generated = generate(specialised.kernel(), *find_target(target).target);
         REQUIRE_MESSAGE(generated.refusals.empty(), generated.refusals.front().message);
@@ -164,7 +164,7 @@ TEST_SUITE("unit") {
              "wmma_f32_16x16x16_fp8_fp8_w32_gfx12"},
         };
         for (const auto& row : rows) {
-            CAPTURE(label(row.test));
+            CAPTURE(product_label(row.test));
             CHECK(instruction_of(source_of(row.test, "sm_80")) == row.sm_80);
             CHECK(instruction_of(source_of(row.test, "sm_89")) == row.sm_89);
             CHECK(instruction_of(source_of(row.test, "gfx90a")) == row.gfx90a);
