@@ -204,11 +204,12 @@ private:
             std::get<codegen::configure::GpuMachine>(autotune::machine_of(*device().stream().backend(), false));
         const ir::Kernel& kernel = prepared(configuration).compiled().specialisation.kernel;
         const auto generated = codegen::gpu::generate(kernel, machine.target);
+        const double matrix_rate = bench::matrix_rate_of(kernel, machine);
         double cycles = 0;
         std::size_t phase = 0;
         std::ifstream lines(report);
         for (std::string line; std::getline(lines, line) && phase < generated.source.phases.size(); ++phase) {
-            cycles += bench::counted_cycles(Json::parse(line), generated.source.phases[phase], machine);
+            cycles += bench::counted_cycles(Json::parse(line), generated.source.phases[phase], machine, matrix_rate);
         }
         if (phase == 0) {
             throw Error(ErrorKind::user,

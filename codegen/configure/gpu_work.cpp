@@ -13,8 +13,9 @@ using ir::OpKind;
 
 namespace {
 
-// Instructions of a thread for an access beside the elements themselves (addresses, guards), and for a turn of a loop.
-constexpr double kAccessInstructions = 4, kLoopInstructions = 12;
+// Instructions of a thread for the program as a whole, for an access and for each vector of it (addresses, guards), and
+// for a turn of a loop: as the emulated devices count them in the library's products.
+constexpr double kProgramInstructions = 100, kAccessInstructions = 25, kVectorInstructions = 4, kLoopInstructions = 12;
 // Instructions beside a matrix instruction: it is issued itself, and its operands are read.
 constexpr double kMatrixCompanions = 2;
 // The widest access of a thread.
@@ -79,6 +80,7 @@ GpuWork GpuWorkCounter::count(std::int64_t index) {
     work_ = {};
     staged_.clear();
     program_.begin(index);
+    count_elements(threads(), ir::ScalarType::I32, kProgramInstructions, 1);
     const Waits waits = walk(kernel_.phases[phase_].block, 1);
     work_.latency_cycles += (waits.loads ? machine_.memory_latency : 0) + waits.others;
     return work_;
@@ -274,7 +276,8 @@ GpuWorkCounter::Waits GpuWorkCounter::count_access(const ir::Op& op, double time
     work_.moved_bytes += times * moved;
     work_[GpuPart::Cache] += times * moved / machine_.cache_bytes_per_cycle;
     const double vector = std::clamp(std::floor(kWidestAccess / bytes), 1.0, run);
-    count_elements(tile / vector, ir::ScalarType::I32, kAccessInstructions, times);
+    count_elements(threads(), ir::ScalarType::I32, kAccessInstructions, times);
+    count_elements(tile / vector, ir::ScalarType::I32, kVectorInstructions, times);
     return {op.kind == OpKind::Load, 0};
 }
 

@@ -38,12 +38,12 @@ void run_on_small_stack(std::function<void()> work) {
     pthread_attr_destroy(&attributes);
 }
 
-struct Parsed {
+struct DeepParse {
     support::SourceMap sources;
     support::Diagnostics diagnostics;
     Ast ast;
 
-    explicit Parsed(std::string text) {
+    explicit DeepParse(std::string text) {
         const std::uint32_t source = sources.add("test.kiln", std::move(text));
         run_on_small_stack([&] { ast = parse(sources, source, diagnostics); });
     }
@@ -53,7 +53,7 @@ struct Parsed {
 /// The message for `opening` repeated without end, behind `before`; the brackets of `opening` end at `bracket`.
 void check_too_deep(const std::string& before, const std::string& opening, std::size_t bracket,
                     std::size_t open_before) {
-    const Parsed parsed(before + repeat(opening, kCount));
+    const DeepParse parsed(before + repeat(opening, kCount));
     const std::size_t column = before.size() + (64 - open_before) * opening.size() + bracket + 1;
     CHECK(parsed.messages() ==
           fmt::format("error: 1:{}: nested too deep: at most 64 brackets may be open at once\nhint: give "
@@ -80,34 +80,34 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("64 brackets are fine and 65 are not") {
-        CHECK(Parsed(nested(64)).messages() == "");
-        CHECK(Parsed(nested(65)).messages() != "");
-        CHECK(Parsed("fn f() " + repeat("{ if a ", 64) + repeat("}", 64)).messages() != "");
-        CHECK(Parsed("fn f() { " + repeat("if a { ", 63) + repeat("} ", 64)).messages() == "");
-        CHECK(Parsed("fn f() { " + repeat("fn g() { ", 63) + repeat("} ", 64)).messages() == "");
-        CHECK(Parsed("const c = " + repeat("f(a[", 32) + "1" + repeat("])", 32)).messages() == "");
-        CHECK(Parsed("type t = " + repeat("(f32, ", 64) + "f32" + repeat(")", 64)).messages() == "");
+        CHECK(DeepParse(nested(64)).messages() == "");
+        CHECK(DeepParse(nested(65)).messages() != "");
+        CHECK(DeepParse("fn f() " + repeat("{ if a ", 64) + repeat("}", 64)).messages() != "");
+        CHECK(DeepParse("fn f() { " + repeat("if a { ", 63) + repeat("} ", 64)).messages() == "");
+        CHECK(DeepParse("fn f() { " + repeat("fn g() { ", 63) + repeat("} ", 64)).messages() == "");
+        CHECK(DeepParse("const c = " + repeat("f(a[", 32) + "1" + repeat("])", 32)).messages() == "");
+        CHECK(DeepParse("type t = " + repeat("(f32, ", 64) + "f32" + repeat(")", 64)).messages() == "");
     }
 
     TEST_CASE("nested slices take linear time") {
         // A grammar that retries `a`, `a :+ b` and `a .. b` would need 3^64 steps.
-        CHECK(Parsed("const c = " + repeat("a[", 64) + "1" + repeat("]", 64)).messages() == "");
-        CHECK(Parsed("const c = " + repeat("a[", 64) + repeat("]", 64)).diagnostics.error_count() == 1);
+        CHECK(DeepParse("const c = " + repeat("a[", 64) + "1" + repeat("]", 64)).messages() == "");
+        CHECK(DeepParse("const c = " + repeat("a[", 64) + repeat("]", 64)).diagnostics.error_count() == 1);
     }
 
     TEST_CASE("lists without bound are no depth") {
-        CHECK(Parsed("const c = " + repeat("-", kCount) + "1").messages() == "");
-        CHECK(Parsed("const c = " + repeat("- ", kCount) + "1").messages() == "");
-        CHECK(Parsed("const c = a" + repeat("[0]", kCount)).messages() == "");
-        CHECK(Parsed("const c = a" + repeat(".b", kCount)).messages() == "");
-        CHECK(Parsed("const c = (1" + repeat(", 1", kCount) + ")").messages() == "");
-        CHECK(Parsed("fn f() { if a { }" + repeat(" else if a { }", kCount) + " }").messages() == "");
-        CHECK(Parsed("fn f() {\n" + repeat("x = 1\n", kCount) + "}").messages() == "");
-        CHECK(Parsed(repeat("const a = 1\n", kCount)).messages() == "");
+        CHECK(DeepParse("const c = " + repeat("-", kCount) + "1").messages() == "");
+        CHECK(DeepParse("const c = " + repeat("- ", kCount) + "1").messages() == "");
+        CHECK(DeepParse("const c = a" + repeat("[0]", kCount)).messages() == "");
+        CHECK(DeepParse("const c = a" + repeat(".b", kCount)).messages() == "");
+        CHECK(DeepParse("const c = (1" + repeat(", 1", kCount) + ")").messages() == "");
+        CHECK(DeepParse("fn f() { if a { }" + repeat(" else if a { }", kCount) + " }").messages() == "");
+        CHECK(DeepParse("fn f() {\n" + repeat("x = 1\n", kCount) + "}").messages() == "");
+        CHECK(DeepParse(repeat("const a = 1\n", kCount)).messages() == "");
     }
 
     TEST_CASE("a chain of 10 MB is one node") {
-        const Parsed parsed("const c = 1" + repeat(" + a", 2'600'000));
+        const DeepParse parsed("const c = 1" + repeat(" + a", 2'600'000));
         CHECK(parsed.messages() == "");
         const NodeId constant = parsed.ast.child(parsed.ast.root, 0);
         const NodeId chain = parsed.ast.child(constant, 1);
@@ -116,20 +116,20 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("10 MB of alternating operators group in one pass") {
-        CHECK(Parsed("const c = 1" + repeat(" + a * b", 1'300'000)).messages() == "");
+        CHECK(DeepParse("const c = 1" + repeat(" + a * b", 1'300'000)).messages() == "");
     }
 
     TEST_CASE("errors without end stop after a hundred") {
         for (const std::string_view line : {"let = 3\n", "x = 1f\n", "y = a < b < c\n", "if { }\n", "x = \"\\q\"\n"}) {
-            const Parsed parsed("fn f() {\n" + repeat(line, kCount) + "}");
+            const DeepParse parsed("fn f() {\n" + repeat(line, kCount) + "}");
             CHECK(parsed.diagnostics.error_count() == 101);
         }
-        CHECK(Parsed("const c = 1f" + repeat(" + 1f", kCount)).diagnostics.error_count() == 101);
-        CHECK(Parsed(repeat("const = 1\n", kCount)).diagnostics.error_count() == 101);
+        CHECK(DeepParse("const c = 1f" + repeat(" + 1f", kCount)).diagnostics.error_count() == 101);
+        CHECK(DeepParse(repeat("const = 1\n", kCount)).diagnostics.error_count() == 101);
     }
 
     TEST_CASE("a long comment is scanned once for each place, not for each terminal tried there") {
-        CHECK(Parsed("fn f() {\n    x // " + repeat("y", 10'000'000) + "\n    y()\n}").messages() == "");
+        CHECK(DeepParse("fn f() {\n    x // " + repeat("y", 10'000'000) + "\n    y()\n}").messages() == "");
     }
 
     TEST_CASE("the formatter bears depth and length too") {

@@ -19,7 +19,7 @@ std::string formatted(std::string text) {
     return result;
 }
 
-std::string tree_of(const std::string& text) {
+std::string tree_of_source(const std::string& text) {
     support::SourceMap sources;
     support::Diagnostics diagnostics;
     return tree_text(parse(sources, sources.add("test.kiln", text), diagnostics));
@@ -59,7 +59,7 @@ TEST_SUITE("unit") {
             const std::string text = read_file(path);
             const std::string once = formatted(text);
             CHECK(formatted(once) == once);
-            CHECK(tree_of(once) == tree_of(text));
+            CHECK(tree_of_source(once) == tree_of_source(text));
             CHECK(comments_of(once) == comments_of(text));
             CHECK(formatted(without_indentation(text)) == once);
         }

@@ -10,14 +10,14 @@ namespace kiln::frontend {
 
 namespace {
 
-constexpr std::string_view kFolder = "tests/must_fail/types";
+constexpr std::string_view kTypesFolder = "tests/must_fail/types";
 
 /// What `kiln check` says about a program whose names are right.
-struct Refusal {
+struct TypeRefusal {
     support::Diagnostics diagnostics;
     Program program;
 
-    explicit Refusal(const std::string& text)
+    explicit TypeRefusal(const std::string& text)
         : program(load_program(
               "test.kiln", [&](const std::string&) { return std::optional(text); }, diagnostics)) {
         if (!diagnostics.has_errors()) check_bodies(program, diagnostics);
@@ -87,7 +87,8 @@ const std::vector<Ask>& asks() {
          [](Request& r) { r.generics["N"] = ir::Scalar::int64(17); }},
         {"k", "error: 5:11: rows of 0 are too short for M\n",
          [](Request& r) { r.generics["N"] = ir::Scalar::int64(0); }},
-        {"k", "error: 7:19: this static assertion is false: 160 columns\n", [](Request& r) { r.generics["N"] = ir::Scalar::int64(160); }},
+        {"k", "error: 7:19: this static assertion is false: 160 columns\n",
+         [](Request& r) { r.generics["N"] = ir::Scalar::int64(160); }},
         {"loops",
          "error: 13:37: this program is too large: it expands to more than a million statements\n"
          "hint: unroll less, or call fewer functions\n",
@@ -125,12 +126,12 @@ const std::vector<Ask>& asks() {
 
 TEST_SUITE("must_fail") {
     TEST_CASE("each program with wrong types gets exactly its messages, at their places") {
-        const auto paths = dsl::kiln_files(kFolder);
+        const auto paths = dsl::kiln_files(kTypesFolder);
         REQUIRE(paths.size() >= 9);
         for (const auto& path : paths) {
             CAPTURE(path.filename().string());
             const std::string text = dsl::read_file(path);
-            const Refusal refusal(text);
+            const TypeRefusal refusal(text);
             CHECK(dsl::expected_messages(text) != "");
             CHECK(dsl::reported_messages(refusal.diagnostics, refusal.program.sources) == dsl::expected_messages(text));
         }
@@ -152,8 +153,8 @@ TEST_SUITE("must_fail") {
 
     TEST_CASE("each row of the types section of the table of diagnostics is provoked") {
         std::set<std::string_view> provoked;
-        for (const auto& path : dsl::kiln_files(kFolder)) {
-            const Refusal refusal(dsl::read_file(path));
+        for (const auto& path : dsl::kiln_files(kTypesFolder)) {
+            const TypeRefusal refusal(dsl::read_file(path));
             for (const auto& diagnostic : refusal.diagnostics.all()) provoked.insert(diagnostic.kind->name);
         }
         const Program program = test::load_text(kAsked);

@@ -15,7 +15,7 @@ namespace {
 using tests::TemporaryFolder;
 
 // Each program writes down how many ran before it.
-constexpr const char* kText = R"(kernel numbered(count: inout i32[1], order: out i32[Z, M, N])
+constexpr const char* kNumberedText = R"(kernel numbered(count: inout i32[1], order: out i32[Z, M, N])
   schedule cpu { grid_order in {rows, columns, grouped(2)} }
 grid z in 0 .. Z, i in 0 .. M, j in 0 .. N { order[z, i, j] = atomic_add(count[0], 1) }
 kernel line(count: inout i32[1], order: out i32[N])
@@ -28,7 +28,7 @@ grid i in 0 .. M, j in 0 .. N { order[i, j] = atomic_add(count[0], 1) }
 
 const std::shared_ptr<const ModuleState>& module() {
     static const auto state = std::make_shared<const ModuleState>(
-        "schedule.kiln", [](const std::string&) { return std::optional<std::string>(kText); });
+        "schedule.kiln", [](const std::string&) { return std::optional<std::string>(kNumberedText); });
     return state;
 }
 

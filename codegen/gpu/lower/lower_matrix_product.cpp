@@ -209,8 +209,8 @@ void PhaseLowering::read_vectors(Lines& lines, const MatrixOperand& operand, int
         "kiln_pack<" + std::string(fragment_type(operand.type)) + ", " + std::to_string(words) + ">";
     lines.open_unrolled("q", operand.reads);
     lines.append(std::move(loop.lines));
-    lines.add("const " + pack + " pack = *(const " + pack + "*)((const unsigned char*)" + operand.staged->place +
-              " + " + offset + ");");
+    lines.add("const " + pack + " pack = *(const " + pack + "*)((const unsigned char*)(" + operand.staged->place +
+              ") + " + offset + ");");
     lines.open_unrolled("w", words);
     lines.add(operand.name + "[q * " + std::to_string(words) + " + w] = pack.items[w];");
     lines.close();
@@ -233,7 +233,7 @@ void PhaseLowering::read_turned(Lines& lines, const MatrixOperand& operand, int 
     lines.add(pack + " rows[" + std::to_string(elements) + "];");
     lines.open_unrolled("e", elements);
     lines.append(std::move(loop.lines));
-    lines.add("rows[e] = *(const " + pack + "*)((const unsigned char*)" + operand.staged->place + " + " + offset +
+    lines.add("rows[e] = *(const " + pack + "*)((const unsigned char*)(" + operand.staged->place + ") + " + offset +
               ");");
     lines.close();
     lines.open_unrolled("v", neighbours);
@@ -262,7 +262,7 @@ void PhaseLowering::gather_words(Lines& lines, const MatrixOperand& operand, int
     lines.open_unrolled("e", elements);
     lines.append(std::move(loop.lines));
     const std::string element =
-        "*(const " + type + "*)((const unsigned char*)" + operand.staged->place + " + " + offset + ")";
+        "*(const " + type + "*)((const unsigned char*)(" + operand.staged->place + ") + " + offset + ")";
     lines.add(operand.name + "[w] |= " + shifted(element, bits, "e") + ";");
     lines.close();
     lines.close();

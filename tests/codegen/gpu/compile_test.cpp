@@ -18,12 +18,6 @@ using codegen::gpu::Generated;
 
 namespace {
 
-std::string label(const LibraryCase& test) {
-    std::string text = test.kernel;
-    for (const CaseTensor& tensor : test.tensors) text += " " + std::string(ir::name(tensor.type));
-    return text;
-}
-
 /// The cases of these kernels, or all.
 std::vector<LibraryCase> cases_of(const std::vector<std::string>& kernels) {
     std::vector<LibraryCase> chosen;

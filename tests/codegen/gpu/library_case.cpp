@@ -505,6 +505,12 @@ void prove_divisors(const LibraryCase& test, ir::Kernel& kernel) {
 
 }  // namespace
 
+std::string label(const LibraryCase& test) {
+    std::string text = test.kernel;
+    for (const CaseTensor& tensor : test.tensors) text += " " + std::string(ir::name(tensor.type));
+    return text;
+}
+
 std::vector<LibraryCase> library_cases() {
     std::vector<LibraryCase> cases;
     add_simple(cases);

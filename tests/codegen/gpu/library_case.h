@@ -38,6 +38,9 @@ struct LibraryCase {
 /// and odd.
 std::vector<LibraryCase> library_cases();
 
+/// The kernel and the types of its tensors, for messages.
+std::string label(const LibraryCase& test);
+
 /// What the runtime would prove of the arguments, or nothing.
 enum class Proven { Nothing, All };
 

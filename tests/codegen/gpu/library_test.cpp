@@ -19,12 +19,6 @@ using codegen::gpu::Generated;
 
 namespace {
 
-std::string label(const LibraryCase& test) {
-    std::string text = test.kernel;
-    for (const CaseTensor& tensor : test.tensors) text += " " + std::string(ir::name(tensor.type));
-    return text;
-}
-
 Generated generated(const LibraryCase& test, const SpecialisedCase& specialised, const std::string& target) {
     Generated result = generate(specialised.kernel(), *find_target(target).target, &specialised.program.sources);
     for (const codegen::gpu::Refusal& refusal : result.refusals) {

@@ -19,17 +19,18 @@ namespace {
 
 using enum ir::ScalarType;
 
-constexpr std::int64_t kRows = 64, kColumns = 48, kDepth = 64;
+constexpr std::int64_t kProductRows = 64, kProductColumns = 48, kProductDepth = 64;
 
 /// Small whole numbers: their sums are exact, hence the same in any order.
-CaseTensor operand(const std::string& name, ir::ScalarType type, std::int64_t rows, std::int64_t columns, int seed) {
+CaseTensor product_operand(const std::string& name, ir::ScalarType type, std::int64_t rows, std::int64_t columns,
+                           int seed) {
     const int lowest = type == U8 || type == U4 ? 0 : -3;
     const auto element = [=](std::int64_t place) {
         return static_cast<double>(lowest + (place * 7 + place / 5 + seed * place % 3) % 7);
     };
     return {name, type, {rows, columns}, element, {}};
 }
-CaseTensor result(const std::string& name, ir::ScalarType type, std::int64_t rows, std::int64_t columns) {
+CaseTensor product_result(const std::string& name, ir::ScalarType type, std::int64_t rows, std::int64_t columns) {
     return {name, type, {rows, columns}, [](std::int64_t) { return 0.0; }, {}};
 }
 
@@ -41,23 +42,29 @@ ir::ScalarType sum_of(ir::ScalarType type) {
 LibraryCase products(ir::ScalarType a, ir::ScalarType b, const std::string& precision = "") {
     LibraryCase test{"products", "products", {}, {}, {}, {}, false, ""};
     const ir::ScalarType sum = sum_of(a);
-    test.tensors = {operand("a", a, kRows, kDepth, 1),  operand("b", b, kDepth, kColumns, 2),
-                    operand("at", a, kDepth, kRows, 1), operand("bt", b, kColumns, kDepth, 2),
-                    result("c0", sum, kRows, kColumns), result("c1", sum, kRows, kColumns),
-                    result("c2", sum, kRows, kColumns), result("c3", sum, kRows, kColumns)};
+    test.tensors = {product_operand("a", a, kProductRows, kProductDepth, 1),
+                    product_operand("b", b, kProductDepth, kProductColumns, 2),
+                    product_operand("at", a, kProductDepth, kProductRows, 1),
+                    product_operand("bt", b, kProductColumns, kProductDepth, 2),
+                    product_result("c0", sum, kProductRows, kProductColumns),
+                    product_result("c1", sum, kProductRows, kProductColumns),
+                    product_result("c2", sum, kProductRows, kProductColumns),
+                    product_result("c3", sum, kProductRows, kProductColumns)};
     const std::string option = precision.empty() ? "" : ", precision = " + precision;
     test.text = fmt::format(
         "kernel products(a: in {0}[M, K], b: in {1}[K, N], at: in {0}[K, M], bt: in {1}[N, K],\n"
         "                c0: out {2}[M, N], c1: out {2}[M, N], c2: out {2}[M, N], c3: out {2}[M, N])\n",
         ir::name(a), ir::name(b), ir::name(sum));
     for (int i = 0; i < 4; ++i) {
-        const std::string left = i % 2 == 0 ? fmt::format("a[i :+ {}, 0 :+ {}]", kRows, kDepth)
-                                            : fmt::format("transpose(at[0 :+ {}, i :+ {}])", kDepth, kRows);
-        const std::string right = i < 2 ? fmt::format("b[0 :+ {}, j :+ {}]", kDepth, kColumns)
-                                        : fmt::format("transpose(bt[j :+ {}, 0 :+ {}])", kColumns, kDepth);
+        const std::string left = i % 2 == 0
+                                     ? fmt::format("a[i :+ {}, 0 :+ {}]", kProductRows, kProductDepth)
+                                     : fmt::format("transpose(at[0 :+ {}, i :+ {}])", kProductDepth, kProductRows);
+        const std::string right = i < 2
+                                      ? fmt::format("b[0 :+ {}, j :+ {}]", kProductDepth, kProductColumns)
+                                      : fmt::format("transpose(bt[j :+ {}, 0 :+ {}])", kProductColumns, kProductDepth);
         test.text += fmt::format(
             "grid i in 0 .. M by {0}, j in 0 .. N by {1} {{\n    c{2}[i :+ {0}, j :+ {1}] = dot({3}, {4}{5})\n}}\n",
-            kRows, kColumns, i, left, right, option);
+            kProductRows, kProductColumns, i, left, right, option);
     }
     return test;
 }
@@ -65,9 +72,10 @@ LibraryCase products(ir::ScalarType a, ir::ScalarType b, const std::string& prec
 /// The result of a product as the left operand of another, as it is and transposed.
 LibraryCase chain(ir::ScalarType type) {
     LibraryCase test{"chain", "chain", {}, {}, {}, {}, false, ""};
-    test.tensors = {operand("q", type, kRows, 32, 1),    operand("k", type, kColumns, 32, 2),
-                    operand("v", type, kColumns, 80, 3), operand("w", type, kRows, 80, 4),
-                    result("o", F32, kRows, 80),         result("t", F32, kColumns, 80)};
+    test.tensors = {
+        product_operand("q", type, kProductRows, 32, 1),    product_operand("k", type, kProductColumns, 32, 2),
+        product_operand("v", type, kProductColumns, 80, 3), product_operand("w", type, kProductRows, 80, 4),
+        product_result("o", F32, kProductRows, 80),         product_result("t", F32, kProductColumns, 80)};
     test.text = fmt::format(
         "kernel chain(q: in {0}[M, D], k: in {0}[N, D], v: in {0}[N, E], w: in {0}[M, E],\n"
         "             o: out f32[M, E], t: out f32[N, E])\n"
@@ -84,7 +92,7 @@ std::string product_label(const LibraryCase& test) {
     return fmt::format("{} {} {}", test.kernel, ir::name(test.tensors[0].type), ir::name(test.tensors[1].type));
 }
 
-std::string source_of(const LibraryCase& test, const std::string& target) {
+std::string product_source(const LibraryCase& test, const std::string& target) {
     const SpecialisedCase specialised = specialise(test, *find_target(target).target, Proven::All);
     const codegen::gpu::Generated generated = generate(specialised.kernel(), *find_target(target).target);
     REQUIRE_MESSAGE(generated.refusals.empty(), generated.refusals.front().message);
@@ -92,7 +100,7 @@ std::string source_of(const LibraryCase& test, const std::string& target) {
 }
 
 /// The matrix instruction of a source: the text between `kiln_` and `(`. Empty if there is none.
-std::string instruction_of(const std::string& source) {
+std::string product_instruction(const std::string& source) {
     for (const char* family : {"kiln_mma_", "kiln_mfma_", "kiln_wmma_"}) {
         const std::size_t at = source.find(family);
         if (at != std::string::npos) return source.substr(at + 5, source.find('(', at) - at - 5);
@@ -100,7 +108,7 @@ std::string instruction_of(const std::string& source) {
     return "";
 }
 
-const std::vector<LibraryCase>& all_cases() {
+const std::vector<LibraryCase>& product_cases() {
     static const std::vector<LibraryCase> cases = {products(F16, F16),
                                                    products(BF16, BF16),
                                                    products(F32, F32),
@@ -117,15 +125,15 @@ const std::vector<LibraryCase>& all_cases() {
     return cases;
 }
 
-void run_on(const std::string& target, bool is_amd) {
+void run_products(const std::string& target, bool is_amd) {
     setenv(is_amd ? "EMULATED_GPU_PROCESSORS" : "EMULATED_GPU_CAPABILITIES", target.substr(is_amd ? 0 : 3).c_str(), 1);
-    for (const LibraryCase& test : all_cases()) {
+    for (const LibraryCase& test : product_cases()) {
         CAPTURE(product_label(test));
         const SpecialisedCase specialised = specialise(test, *find_target(target).target, Proven::All);
         const codegen::gpu::Generated generated = generate(specialised.kernel(), *find_target(target).target);
         REQUIRE_MESSAGE(generated.refusals.empty(), generated.refusals.front().message);
         // The emulated gfx950 has no fp8.
-        if (target == "gfx950" && instruction_of(generated.source.text).find("fp8") != std::string::npos) continue;
+        if (target == "gfx950" && product_instruction(generated.source.text).find("fp8") != std::string::npos) continue;
         const Compiled compiled = is_amd ? compile_hip(generated.source.text, target)
                                          : Nvrtc::get().compile(generated.source.text, "compute_" + target.substr(3));
         REQUIRE_MESSAGE(compiled.succeeded, compiled.log);
@@ -165,13 +173,13 @@ TEST_SUITE("unit") {
         };
         for (const auto& row : rows) {
             CAPTURE(product_label(row.test));
-            CHECK(instruction_of(source_of(row.test, "sm_80")) == row.sm_80);
-            CHECK(instruction_of(source_of(row.test, "sm_89")) == row.sm_89);
-            CHECK(instruction_of(source_of(row.test, "gfx90a")) == row.gfx90a);
-            CHECK(instruction_of(source_of(row.test, "gfx942")) == row.gfx942);
-            CHECK(instruction_of(source_of(row.test, "gfx950")) == row.gfx950);
-            CHECK(instruction_of(source_of(row.test, "gfx1100")) == row.gfx1100);
-            CHECK(instruction_of(source_of(row.test, "gfx1201")) == row.gfx1201);
+            CHECK(product_instruction(product_source(row.test, "sm_80")) == row.sm_80);
+            CHECK(product_instruction(product_source(row.test, "sm_89")) == row.sm_89);
+            CHECK(product_instruction(product_source(row.test, "gfx90a")) == row.gfx90a);
+            CHECK(product_instruction(product_source(row.test, "gfx942")) == row.gfx942);
+            CHECK(product_instruction(product_source(row.test, "gfx950")) == row.gfx950);
+            CHECK(product_instruction(product_source(row.test, "gfx1100")) == row.gfx1100);
+            CHECK(product_instruction(product_source(row.test, "gfx1201")) == row.gfx1201);
         }
     }
 
@@ -181,7 +189,7 @@ TEST_SUITE("unit") {
             LibraryCase test = chain(BF16);
             test.text.replace(test.text.find("    t[0"), std::string::npos, "    t[0 :+ 48, 0 :+ 80] = 0.0\n}\n");
             // q, k and v go to shared memory; p does not.
-            const std::string source = source_of(test, target);
+            const std::string source = product_source(test, target);
             std::size_t staged = 0;
             for (std::size_t at = source.find("_shared_"); at != std::string::npos;
                  at = source.find("_shared_", at + 1)) {
@@ -195,18 +203,18 @@ TEST_SUITE("unit") {
 
 TEST_SUITE("emulated_gpu") {
     TEST_CASE("matrix products: every type and orientation on sm_80") {
-        run_on("sm_80", false);
+        run_products("sm_80", false);
     }
     TEST_CASE("matrix products: every type and orientation on sm_89" * doctest::skip()) {
-        run_on("sm_89", false);
+        run_products("sm_89", false);
     }
     TEST_CASE("matrix products: every type and orientation on gfx90a" * doctest::skip()) {
-        run_on("gfx90a", true);
+        run_products("gfx90a", true);
     }
     TEST_CASE("matrix products: every type and orientation on gfx942") {
-        run_on("gfx942", true);
+        run_products("gfx942", true);
     }
     TEST_CASE("matrix products: every type and orientation on gfx950" * doctest::skip()) {
-        run_on("gfx950", true);
+        run_products("gfx950", true);
     }
 }

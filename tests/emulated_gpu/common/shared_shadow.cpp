@@ -53,7 +53,7 @@ void SharedShadow::check_ordered_after_reads(const Byte& byte, uint64_t offset, 
     if (byte.readers >= 0) {
         const uint32_t* reads = read_clocks_.data() + static_cast<size_t>(byte.readers);
         for (uint32_t other = 0; other < readers_; ++other) {
-            if (other != warp && reads[other] > clock[other]) reader = other;
+            if (reads[other] > clock[other] && other != warp) reader = other;
         }
     } else if (byte.read_clock != 0 && byte.reader != warp && byte.read_clock > clock[byte.reader]) {
         reader = byte.reader;

@@ -194,57 +194,67 @@ void note_shared_read(Step& step, Block& block, const BulkShape& shape, uint64_t
     for_shared_chunks(shape, base, [&](uint64_t offset) { block.shadow->read_asynchronously(offset, kChunk, read); });
 }
 
+/// Source 1 and what lies behind the memory barrier: what to copy.
+BulkShape shape_to_load(Step& step, int lane) {
+    if (step.op.detail & kTensor) return tensor_shape(step, lane, operand(step, 1, lane), 3, step.op.elements);
+    BulkShape shape;
+    shape.bytes = step.source(3)[lane] & 0xffffffffU;
+    shape.address = operand(step, 1, lane);
+    check_aligned(shape.bytes, kChunk, "the size", lane);
+    check_aligned(shape.address, kChunk, "the source", lane);
+    return shape;
+}
+
+/// Checks and notes what the copy reads.
+void read_source(Step& step, BulkLoad& load, int lane) {
+    if ((step.op.detail & kFromShared) == 0) {
+        note_pieces(step, load.shape, Access::Load, lane);
+        return count_sectors(step.launch, load.shape, false);
+    }
+    const Target source = resolve(step, lane, Space::Shared, load.shape.address, kChunk, Access::Load);
+    load.source = source.block;
+    load.source_offset = source.offset;
+    load.bulk_agent = step.block.cluster.bulk_agent(step.warp);
+    load.bulk_tick = ++step.warp.bulk_stores.ticks;
+    note_shared_read(step, *source.block, load.shape, source.offset, load.bulk_tick, lane);
+    step.launch.counters.async_copy_bytes += load.shape.bytes;
+}
+
+/// To the same place in each block that the mask in the last source names.
+void start_multicast(Step& step, const BulkLoad& load, int lane) {
+    const auto& blocks = step.block.cluster.blocks;
+    const uint64_t mask = step.source(step.op.source_count - 1U)[lane] & 0xffff;
+    if (mask == 0 || mask >> blocks.size() != 0) {
+        throw Fault{FaultKind::BadDescriptor,
+                    "the mask " + hexadecimal(mask) + " of a multicast does not fit a cluster of " +
+                        std::to_string(blocks.size()) + " blocks",
+                    lane};
+    }
+    for (size_t i = 0; i < blocks.size(); ++i) {
+        if ((mask >> i) & 1) start_load(step, *blocks[i], load, lane);
+    }
+}
+
 /// Sources: destination, source or tensor map, memory barrier, then the size or the coordinates, then a mask of blocks.
 Flow copy_to_shared(Step& step) {
-    const Op& op = step.op;
-    const size_t rank = op.elements;
+    const uint64_t how = step.op.detail;
     for_lanes(step.mask, [&](int lane) {
         BulkLoad load;
         load.line = step.line();
-        if (op.detail & kTensor) {
-            load.shape = tensor_shape(step, lane, operand(step, 1, lane), 3, rank);
-        } else {
-            load.shape.bytes = step.source(3)[lane] & 0xffffffffU;
-            load.shape.address = operand(step, 1, lane);
-            check_aligned(load.shape.bytes, kChunk, "the size", lane);
-            check_aligned(load.shape.address, kChunk, "the source", lane);
-        }
+        load.shape = shape_to_load(step, lane);
         const uint64_t to = operand(step, 0, lane);
-        check_aligned(to, op.detail & kTensor ? kTensorAlignment : kChunk, "the destination", lane);
+        check_aligned(to, how & kTensor ? kTensorAlignment : kChunk, "the destination", lane);
         const Target target = resolve(step, lane, Space::Shared, to, kChunk, Access::Store);
         const BarrierPlace barrier = find_memory_barrier(step, lane, Space::Shared, operand(step, 2, lane));
         load.destination = target.offset;
         load.barrier = barrier.offset;
-        if (op.detail & kFromShared) {
-            const Target source = resolve(step, lane, Space::Shared, load.shape.address, kChunk, Access::Load);
-            load.source = source.block;
-            load.source_offset = source.offset;
-            load.bulk_agent = step.block.cluster.bulk_agent(step.warp);
-            load.bulk_tick = ++step.warp.bulk_stores.ticks;
-            note_shared_read(step, *source.block, load.shape, source.offset, load.bulk_tick, lane);
-            step.launch.counters.async_copy_bytes += load.shape.bytes;
-        } else {
-            note_pieces(step, load.shape, Access::Load, lane);
-            count_sectors(step.launch, load.shape, false);
-        }
-        if ((op.detail & kMulticast) == 0) {
-            if (barrier.block != target.block) {
-                throw Fault{FaultKind::BarrierMisuse,
-                            "the memory barrier of a bulk copy is not in the block it copies to", lane};
-            }
-            return start_load(step, *target.block, load, lane);
-        }
-        const auto& blocks = step.block.cluster.blocks;
-        const uint64_t mask = step.source(op.source_count - 1U)[lane] & 0xffff;
-        if (mask == 0 || mask >> blocks.size() != 0) {
-            throw Fault{FaultKind::BadDescriptor,
-                        "the mask " + hexadecimal(mask) + " of a multicast does not fit a cluster of " +
-                            std::to_string(blocks.size()) + " blocks",
+        read_source(step, load, lane);
+        if (how & kMulticast) return start_multicast(step, load, lane);
+        if (barrier.block != target.block) {
+            throw Fault{FaultKind::BarrierMisuse, "the memory barrier of a bulk copy is not in the block it copies to",
                         lane};
         }
-        for (size_t i = 0; i < blocks.size(); ++i) {
-            if ((mask >> i) & 1) start_load(step, *blocks[i], load, lane);
-        }
+        start_load(step, *target.block, load, lane);
     });
     return Flow::Next;
 }

@@ -44,14 +44,17 @@ private:
     static void read(const uint64_t* bits, Type type, T* to, int group, int lane, int next) {
         with_elements<T>(type, [&](auto element_of) {
             const int each = per_register(type);
-            for (int i = 0; i < kLanes; ++i) {
-                T* at = to + i / 4 * group + i % 4 * lane;
-                if (each == 2) {  // most types: spares the loop
-                    at[0] = element_of(bits[i], 0);
-                    at[next] = element_of(bits[i], 1);
-                    continue;
+            for (int i = 0; i < 8; ++i, to += group) {
+                for (int j = 0; j < 4; ++j) {
+                    T* at = to + j * lane;
+                    const uint64_t word = *bits++;
+                    if (each == 2) {  // most types: spares the loop
+                        at[0] = element_of(word, 0);
+                        at[next] = element_of(word, 1);
+                        continue;
+                    }
+                    for (int e = 0; e < each; ++e) at[e * next] = element_of(word, e);
                 }
-                for (int e = 0; e < each; ++e) at[e * next] = element_of(bits[i], e);
             }
         });
     }
@@ -89,11 +92,16 @@ void multiply_all(const Operands<double>& operands, const MatrixShape& s, Sums& 
     const auto* b = reinterpret_cast<const Pair*>(operands.b.data());
     for (int row = 0; row < s.m; ++row) {
         const double* a = operands.a.data() + row * s.k;
-        std::array<Pair, 4> sum{};
+        Pair sum0{}, sum1{}, sum2{}, sum3{};
         for (int k = 0; k < s.k; ++k) {
             const Pair left{a[k], a[k]};
-            for (size_t i = 0; i < 4; ++i) sum[i] += left * b[static_cast<size_t>(k) * 4 + i];
+            const Pair* right = b + static_cast<ptrdiff_t>(k) * 4;
+            sum0 += left * right[0];
+            sum1 += left * right[1];
+            sum2 += left * right[2];
+            sum3 += left * right[3];
         }
+        const std::array<Pair, 4> sum{sum0, sum1, sum2, sum3};
         std::memcpy(sums.data() + row * kMostN, sum.data(), sizeof sum);
     }
 }

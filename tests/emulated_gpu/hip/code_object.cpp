@@ -182,9 +182,12 @@ void read_descriptor(const CodeObject& object, const std::string& symbol, Kernel
     kernel.private_bytes = image.at<uint32_t>(at + 4);
     kernel.entry = at + static_cast<uint64_t>(image.at<int64_t>(at + 16));
     const auto properties = image.at<uint16_t>(at + 56);
-    if (properties & 0x400)
-        throw LoadError("kernel " + kernel.name + " wants waves of 32 lanes, which are not modelled");
+    kernel.wave_lanes = (properties & 0x400) != 0 ? 32 : 64;
     kernel.mode = read_mode(image.at<uint32_t>(at + 48));
+    if (object.architecture.family == Family::Rdna4) {  // these bits mean something else there
+        kernel.mode.dx10_clamp = true;
+        kernel.mode.ieee = false;
+    }
     kernel.initial = read_initial_registers(image.at<uint32_t>(at + 52), properties, image.at<uint16_t>(at + 58));
     if (kernel.entry >= object.image.size()) throw LoadError("kernel " + kernel.name + " begins outside the code");
     // Code for firmware without preloading comes first: 256 bytes that other firmware passes over.
@@ -233,13 +236,25 @@ void read_sections(const Reader& reader, const Elf64_Ehdr& header, CodeObject& o
 
 void read_kernels(const nlohmann::json& metadata, const std::string& processor, CodeObject& object) {
     const std::string target = metadata.at("amdhsa.target").get<std::string>();
-    object.processor = processor_of_triple(target);
-    if (object.processor != processor) {
-        throw LoadError("the code object is for " + object.processor + ", the device is " + processor);
+    Architecture& architecture = object.architecture;
+    architecture.processor = processor_of_triple(target);
+    if (architecture.processor != processor) {
+        throw LoadError("the code object is for " + architecture.processor + ", the device is " + processor);
     }
+    architecture.family = family_of(processor);
+    architecture.wave_lanes = usual_wave_lanes(architecture.family);
     if (!metadata.contains("amdhsa.kernels")) return;
     for (const auto& kernel : metadata.at("amdhsa.kernels")) {
         KernelDescription description = read_kernel(object, kernel);
+        if (description.wave_lanes == 32 && !architecture.is_rdna()) {
+            throw LoadError("kernel " + description.name + " wants waves of 32 lanes, which " + processor + " lacks");
+        }
+        if (!object.kernels.empty() && architecture.wave_lanes != description.wave_lanes) {
+            throw LoadError("kernel " + description.name + " wants waves of " + std::to_string(description.wave_lanes) +
+                            " lanes, others of " + std::to_string(architecture.wave_lanes) +
+                            ": the two in one code object are not modelled");
+        }
+        architecture.wave_lanes = description.wave_lanes;
         object.kernels.emplace(description.name, std::move(description));
     }
 }

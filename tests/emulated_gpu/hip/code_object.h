@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/emulated_gpu/hip/architecture.h"
+
 namespace emulated_gpu::hip {
 
 /// A code object that is malformed, or that asks for what is not modelled.
@@ -58,6 +60,7 @@ struct KernelDescription {
     uint32_t private_bytes = 0;
     uint32_t argument_bytes = 0;
     uint32_t most_threads = 1024;
+    uint32_t wave_lanes = 64;
     uint32_t vector_registers = 0;
     uint32_t scalar_registers = 0;
     uint32_t spilled_registers = 0;
@@ -74,7 +77,7 @@ struct Symbol {
 
 /// An ELF file for the AMD HSA system, taken apart; addresses are those the file asks for.
 struct CodeObject {
-    std::string processor;       // "gfx90a"
+    Architecture architecture;
     std::vector<uint8_t> file;   // as it was given
     std::vector<uint8_t> image;  // what is loaded, from address 0
     std::map<std::string, Symbol> functions;

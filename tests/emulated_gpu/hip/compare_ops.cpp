@@ -26,11 +26,18 @@ void run_compare(Step& step) {
 }
 
 void decode_compare(Decode& decode, ValueType first, ValueType second, Handler handler) {
-    decode.expect_operands(3, 3);
+    // RDNA's v_cmpx writes EXEC alone and does not say so.
+    const bool is_silent = decode.architecture().is_rdna() && decode.instruction().mnemonic.starts_with("v_cmpx_");
+    const size_t sources = is_silent ? 0 : 1;
+    decode.expect_operands(sources + 2, sources + 2);
     decode.op().klass = InstructionClass::Compare;
-    decode.scalar_result(0, ValueType::B64);
-    decode.source(1, first);
-    decode.source(2, second);
+    const ValueType mask = decode.mask_type();
+    if (is_silent)
+        decode.op().scalar_result = {Result::Kind::Scalar, mask, kExec, static_cast<uint8_t>(registers_of(mask))};
+    else
+        decode.scalar_result(0, mask);
+    decode.source(sources, first);
+    decode.source(sources + 1, second);
     decode.take_vector_modifiers();
     decode.op().run = handler;
 }

@@ -1,12 +1,13 @@
 // Branches, calls, waits, barriers, modes and the end of a wave.
 
+#include <algorithm>
+#include <bit>
+
 #include "tests/emulated_gpu/hip/decode.h"
 #include "tests/emulated_gpu/hip/execution.h"
 
 namespace emulated_gpu::hip {
 namespace {
-
-constexpr uint32_t kNoWait = ~0U;
 
 void jump(Step& step) {
     step.wave.pc = step.op.target;
@@ -22,8 +23,9 @@ bool scc_of(const Step& step) {
 
 /// Whether VCC is 0; bits that are known to be set settle it.
 bool vcc_is_zero(const Step& step) {
-    const uint64_t vcc = step.wave.pair(kVcc);
-    const uint64_t known = step.wave.scalar_known[kVcc] | uint64_t{step.wave.scalar_known[kVcc + 1]} << 32;
+    const uint64_t vcc = step.wave.pair(kVcc) & step.wave.all_lanes;
+    const uint64_t known =
+        step.wave.scalar_known[kVcc] | uint64_t{step.wave.scalar_known[kVcc + 1]} << 32 | ~step.wave.all_lanes;
     if (known != kAllLanes && (vcc & known) == 0 && step.launch.options.check_registers) {
         throw Fault{FaultKind::UninitialisedRegister, "a branch depends on a comparison of a value never written"};
     }
@@ -127,30 +129,112 @@ void add_calls(DecoderTable& table) {
 }
 
 void run_wait(Step& step) {
-    wait_for(step, static_cast<uint32_t>(step.op.immediate), static_cast<uint32_t>(step.op.detail));
+    wait_for(step, std::bit_cast<WaitCounts>(step.op.detail));
 }
 
-uint32_t count_of(Decode& decode, const std::string& name) {
-    const auto text = decode.take_text(name);
-    int64_t value = 0;
-    if (!text) return kNoWait;
-    if (!parse_integer(*text, value)) decode.refuse("modifier " + name);
-    return static_cast<uint32_t>(value);
-}
-
-void decode_wait(Decode& decode) {
+void set_wait(Decode& decode, const WaitCounts& counts) {
     decode.op().klass = InstructionClass::Wait;
-    decode.op().immediate = count_of(decode, "vmcnt");
-    decode.op().detail = count_of(decode, "lgkmcnt");
-    decode.take_text("expcnt");  // counts exports, which there are none of
+    decode.op().detail = std::bit_cast<uint64_t>(counts);
     decode.op().run = run_wait;
 }
 
-void run_barrier(Step& step) {
+uint16_t count_of(Decode& decode, const std::string& name) {
+    const auto text = decode.take_text(name);
+    int64_t value = 0;
+    if (!text) return WaitCounts::kAny;
+    if (!parse_integer(*text, value)) decode.refuse("modifier " + name);
+    return static_cast<uint16_t>(value);
+}
+
+void decode_wait(Decode& decode) {
+    WaitCounts counts;
+    counts.loads = count_of(decode, "vmcnt");
+    counts.lds = count_of(decode, "lgkmcnt");
+    counts.scalar = counts.lds;
+    decode.take_text("expcnt");  // counts exports, which there are none of
+    set_wait(decode, counts);
+}
+
+/// RDNA3's s_waitcnt_vscnt and its kin: a scalar register, of which only null is used, and a count on top of it.
+void decode_wait_on_top(Decode& decode, uint16_t WaitCounts::*counter) {
+    decode.expect_operands(2, 2);
+    if (decode.operand(0).index != kNull) decode.refuse("operand " + decode.operand(0).text);
+    WaitCounts counts;
+    counts.*counter = static_cast<uint16_t>(decode.operand(1).integer);
+    if (counter == &WaitCounts::lds) counts.scalar = counts.lds;  // lgkmcnt
+    set_wait(decode, counts);
+}
+
+/// RDNA4's s_wait_loadcnt and its kin. Those of two counters have the second one's count in bits 5:0, the first one's
+/// from bit 8 on (RDNA4 ISA, "SOPP").
+void decode_split_wait(Decode& decode, uint16_t WaitCounts::*first, uint16_t WaitCounts::*second) {
+    decode.expect_operands(1, 1);
+    const int64_t bits = decode.operand(0).integer;
+    WaitCounts counts;
+    counts.*first = static_cast<uint16_t>(second == nullptr ? bits : bits >> 8 & 63);
+    if (second != nullptr) counts.*second = static_cast<uint16_t>(bits & 63);
+    set_wait(decode, counts);
+}
+
+void add_waits(DecoderTable& table) {
+    table["s_waitcnt"] = decode_wait;
+    for (const auto& [name, counter] : {std::pair{"s_waitcnt_vmcnt", &WaitCounts::loads},
+                                        {"s_waitcnt_vscnt", &WaitCounts::stores},
+                                        {"s_waitcnt_lgkmcnt", &WaitCounts::lds}}) {
+        table[name] = [counter = counter](Decode& decode) { decode_wait_on_top(decode, counter); };
+    }
+    const auto split = [&](const char* name, uint16_t WaitCounts::*first, uint16_t WaitCounts::*second = nullptr) {
+        table[name] = [=](Decode& decode) { decode_split_wait(decode, first, second); };
+    };
+    split("s_wait_loadcnt", &WaitCounts::loads);
+    split("s_wait_storecnt", &WaitCounts::stores);
+    split("s_wait_dscnt", &WaitCounts::lds);
+    split("s_wait_kmcnt", &WaitCounts::scalar);
+    split("s_wait_loadcnt_dscnt", &WaitCounts::loads, &WaitCounts::lds);
+    split("s_wait_storecnt_dscnt", &WaitCounts::stores, &WaitCounts::lds);
+    table["s_wait_idle"] = [](Decode& decode) { set_wait(decode, {0, 0, 0, 0}); };
+}
+
+void run_barrier_wait(Step& step) {
     Wave& wave = step.wave;
     wave.partial_barrier = step.exec == wave.launched_lanes ? nullptr : &step.op;
     wave.barrier_lanes = step.exec;
+    if (wave.released) return pass_barrier(wave);
+    if (!wave.signalled) {
+        throw Fault{FaultKind::BarrierMisuse, "the wave waits at the barrier without having arrived there"};
+    }
     wave.state = WaveState::AtBarrier;
+}
+
+void run_barrier(Step& step) {
+    signal_barrier(step);
+    run_barrier_wait(step);
+}
+
+/// SCC tells whether no other wave has arrived yet.
+void run_signal_first(Step& step) {
+    const auto has_arrived = [](const Wave& wave) { return wave.signalled; };
+    step.wave.scc = std::none_of(step.group.waves.begin(), step.group.waves.end(), has_arrived);
+    step.wave.scc_known = true;
+    signal_barrier(step);
+}
+
+/// The workgroup's barrier has number -1; named ones are not modelled.
+void decode_barrier(Decode& decode, Handler handler) {
+    decode.op().klass = InstructionClass::Barrier;
+    if (decode.operand_count() > 0) {
+        const Operand& number = decode.operand(0);
+        const bool is_workgroup = number.kind == Operand::Kind::Integer && static_cast<int16_t>(number.integer) == -1;
+        if (!is_workgroup) decode.refuse("the barrier " + number.text);
+    }
+    decode.op().run = handler;
+}
+
+void add_barriers(DecoderTable& table) {
+    table["s_barrier"] = [](Decode& decode) { decode_barrier(decode, run_barrier); };
+    table["s_barrier_signal"] = [](Decode& decode) { decode_barrier(decode, signal_barrier); };
+    table["s_barrier_signal_isfirst"] = [](Decode& decode) { decode_barrier(decode, run_signal_first); };
+    table["s_barrier_wait"] = [](Decode& decode) { decode_barrier(decode, run_barrier_wait); };
 }
 
 void run_end(Step& step) {
@@ -216,6 +300,13 @@ void run_get_bases(Step& step) {
     step.wave.set_scalar(step.op.scalar_result.index,
                          static_cast<uint32_t>(bases) >> (step.op.detail & 31) & field_mask(step.op));
 }
+/// A counter, here of the launch's instructions.
+void run_get_time(Step& step) {
+    const bool is_upper = step.op.instruction->text.find("_HI") != std::string::npos;
+    const uint64_t now = step.launch.executed >> (is_upper ? 32 : 0);
+    step.wave.set_scalar(step.op.scalar_result.index,
+                         static_cast<uint32_t>(now >> (step.op.detail & 31)) & field_mask(step.op));
+}
 void run_get_zero(Step& step) {
     step.wave.set_scalar(step.op.scalar_result.index, 0);
 }
@@ -231,11 +322,13 @@ void decode_get_register(Decode& decode) {
     decode.scalar_result(0, ValueType::B32);
     decode.op().klass = InstructionClass::Scalar;
     decode.op().detail = field.offset | field.width << 8;
-    if (field.name == "HW_REG_MODE")
+    if (field.name == "HW_REG_MODE" || field.name == "HW_REG_WAVE_MODE")
         decode.op().run = run_get_mode;
+    else if (field.name.starts_with("HW_REG_SHADER_CYCLES"))
+        decode.op().run = run_get_time;
     else if (field.name == "HW_REG_SH_MEM_BASES")
         decode.op().run = run_get_bases;
-    else if (field.name == "HW_REG_HW_ID" || field.name == "HW_REG_XCC_ID")
+    else if (field.name.starts_with("HW_REG_HW_ID") || field.name == "HW_REG_XCC_ID")
         decode.op().run = run_get_zero;
     else
         decode.refuse("register " + field.name);
@@ -243,11 +336,15 @@ void decode_get_register(Decode& decode) {
 
 void decode_set_register(Decode& decode) {
     const HardwareField field = hardware_field(decode, 0);
-    if (field.name != "HW_REG_MODE") decode.refuse("register " + field.name);
     decode.source(1, ValueType::B32);
     decode.op().klass = InstructionClass::Scalar;
     decode.op().detail = field.offset | field.width << 8;
-    decode.op().run = run_set_mode;
+    if (field.name == "HW_REG_MODE" || field.name == "HW_REG_WAVE_MODE")
+        decode.op().run = run_set_mode;
+    else if (field.name == "HW_REG_WAVE_SCHED_MODE")
+        decode.op().run = run_nothing;
+    else
+        decode.refuse("register " + field.name);
 }
 
 /// M0 takes the distance in bits 7:0 and, as the manual has it, the operands in bits 15:12.
@@ -296,8 +393,28 @@ void add_relative_registers(DecoderTable& table) {
     };
 }
 
+/// s_round_mode and s_denorm_mode: four bits of MODE.
+void run_mode_bits(Step& step) {
+    const auto shift = static_cast<uint32_t>(step.op.detail);
+    set_mode(step.wave, (pack_mode(step.wave.mode) & ~(15U << shift)) | (static_cast<uint32_t>(step.op.immediate) & 15)
+                                                                            << shift);
+}
+
+void add_mode_bits(DecoderTable& table) {
+    for (const auto& [name, shift] : {std::pair{"s_round_mode", 0U}, {"s_denorm_mode", 4U}}) {
+        table[name] = [shift = shift](Decode& decode) {
+            decode.expect_operands(1, 1);
+            decode.op().klass = InstructionClass::Control;
+            decode.op().immediate = decode.operand(0).integer;
+            decode.op().detail = shift;
+            decode.op().run = run_mode_bits;
+        };
+    }
+}
+
 /// Instructions that change only timing, which is not modelled.
 void decode_nothing(Decode& decode) {
+    decode.drop_modifiers();
     decode.op().klass = InstructionClass::Control;
     decode.op().run = run_nothing;
 }
@@ -308,11 +425,9 @@ void add_control_ops(DecoderTable& table) {
     add_branches(table);
     add_calls(table);
     add_relative_registers(table);
-    table["s_waitcnt"] = decode_wait;
-    table["s_barrier"] = [](Decode& decode) {
-        decode.op().klass = InstructionClass::Barrier;
-        decode.op().run = run_barrier;
-    };
+    add_mode_bits(table);
+    add_waits(table);
+    add_barriers(table);
     for (const char* name : {"s_endpgm", "s_endpgm_saved"}) {
         table[name] = [](Decode& decode) {
             decode.op().klass = InstructionClass::Control;
@@ -327,8 +442,27 @@ void add_control_ops(DecoderTable& table) {
     table["s_getreg_b32"] = decode_get_register;
     table["s_setreg_b32"] = decode_set_register;
     table["s_setreg_imm32_b32"] = decode_set_register;
-    for (const char* name : {"s_nop", "s_sleep", "s_setprio", "s_sethalt", "s_icache_inv", "s_incperflevel",
-                             "s_decperflevel", "s_ttracedata", "s_inst_prefetch", "s_code_end"}) {
+    for (const char* name : {"s_nop",
+                             "s_sleep",
+                             "s_setprio",
+                             "s_sethalt",
+                             "s_icache_inv",
+                             "s_incperflevel",
+                             "s_decperflevel",
+                             "s_ttracedata",
+                             "s_inst_prefetch",
+                             "s_code_end",
+                             "s_clause",
+                             "s_delay_alu",
+                             "s_set_inst_prefetch_distance",
+                             "s_waitcnt_depctr",
+                             "s_wait_alu",
+                             "s_wait_event",
+                             "s_wait_expcnt",
+                             "s_wait_samplecnt",
+                             "s_wait_bvhcnt",
+                             "s_sendmsg",
+                             "s_sleep_var"}) {
         table[name] = decode_nothing;
     }
 }

@@ -16,7 +16,7 @@ void run_read_first_lane(Step& step) {
 }
 
 void run_read_lane(Step& step) {
-    const uint32_t lane = step.strict_scalar(1, "the number of a lane") & 63;
+    const uint32_t lane = step.strict_scalar(1, "the number of a lane") & (step.lanes() - 1);
     Lanes32 room;
     const uint32_t value = step.words(0, room)[lane];
     step.wave.set_scalar(step.op.scalar_result.index, value, ((step.known(0) >> lane) & 1) != 0 ? ~0U : 0);
@@ -24,7 +24,7 @@ void run_read_lane(Step& step) {
 
 /// Regardless of EXEC.
 void run_write_lane(Step& step) {
-    const uint32_t lane = step.strict_scalar(1, "the number of a lane") & 63;
+    const uint32_t lane = step.strict_scalar(1, "the number of a lane") & (step.lanes() - 1);
     const uint32_t to = step.op.result.index;
     const uint64_t bit = uint64_t{1} << lane;
     step.wave.vector[to].at[lane] = static_cast<uint32_t>(step.scalar(0));

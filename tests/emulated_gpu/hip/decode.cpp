@@ -61,6 +61,8 @@ int permuted_lane(const Decode& decode, const std::string& name, const std::stri
     if (name == "row_shr") return in_row - by >= 0 ? lane - by : -1;
     if (name == "row_ror") return row + ((in_row - by) & 15);
     if (name == "row_newbcast" || name == "row_share") return row + by;
+    if (name == "row_xmask") return lane ^ by;
+    if (name == "dpp8") return (lane & ~7) + static_cast<int>(parse_list(argument).at(static_cast<size_t>(lane & 7)));
     if (name == "wave_shl") return lane < 63 ? lane + 1 : -1;
     if (name == "wave_rol") return (lane + 1) & 63;
     if (name == "wave_shr") return lane > 0 ? lane - 1 : -1;
@@ -130,19 +132,20 @@ void Decode::source(size_t index, ValueType type) {
     const Operand& from = operand(index);
     Source source;
     source.type = type;
-    const bool is_register = from.kind == Operand::Kind::Vector || from.kind == Operand::Kind::Scalar;
-    if (is_register) {
+    const bool is_null = from.kind == Operand::Kind::Scalar && from.index == kNull;  // reads 0
+    if (!is_null && (from.kind == Operand::Kind::Vector || from.kind == Operand::Kind::Scalar)) {
         source.kind = from.kind == Operand::Kind::Vector ? Source::Kind::Vector : Source::Kind::Scalar;
         source.index = static_cast<uint16_t>(from.index);
         if (type != ValueType::Wide && from.count != registers_of(type)) refuse("the width of operand " + from.text);
         touch(from.kind == Operand::Kind::Vector, false, from.index, from.count);
-    } else {
+    } else if (!is_null) {
         source.constant = constant_of(*this, from, type);
     }
     source.negate = from.negate;
     source.absolute = from.absolute;
     source.sign_extend = from.sign_extend;
-    source.plain = !from.negate && !from.absolute;
+    source.high_half = from.high_half;
+    source.plain = !from.negate && !from.absolute && !from.high_half;
     op_.sources[op_.source_count++] = source;
 }
 
@@ -152,11 +155,21 @@ void Decode::result(size_t index, ValueType type) {
     if (type != ValueType::Wide && to.count != registers_of(type)) refuse("the width of result " + to.text);
     op_.result = {Result::Kind::Vector, type, static_cast<uint16_t>(to.index), static_cast<uint8_t>(to.count)};
     touch(true, true, to.index, to.count);
+    if (type != ValueType::B16 && type != ValueType::F16) return;
+    // RDNA3 ISA, "16-bit data": the other half of the register stays.
+    if (architecture_.is_rdna()) op_.preserves_high = true;
+    if (to.high_half) op_.high_half = true;
+    if (op_.preserves_high || op_.high_half) op_.plain_result = false;
 }
 
 void Decode::scalar_result(size_t index, ValueType type) {
     const Operand& to = operand(index);
     if (to.kind != Operand::Kind::Scalar) refuse("result " + to.text);
+    if (to.index == kNull) {
+        const uint32_t registers = registers_of(type);
+        op_.scalar_result = {Result::Kind::Scalar, type, kNull, static_cast<uint8_t>(registers)};
+        return;
+    }
     if (type != ValueType::Wide && to.count != registers_of(type)) refuse("the width of result " + to.text);
     op_.scalar_result = {Result::Kind::Scalar, type, static_cast<uint16_t>(to.index), static_cast<uint8_t>(to.count)};
     touch(false, true, to.index, to.count);
@@ -193,7 +206,7 @@ void Decode::take_permutation() {
     const int64_t rows = take_number("row_mask").value_or(15);
     const int64_t banks = take_number("bank_mask").value_or(15);
     permutation->zero_outside = take_text("bound_ctrl").has_value();
-    take_text("fi");
+    permutation->reads_inactive = take_number("fi").value_or(0) != 0;
     if (left_.empty()) refuse("the DPP control");
     const auto [name, argument] = *left_.begin();
     left_.erase(left_.begin());
@@ -230,7 +243,7 @@ void Decode::take_half_selection() {
         op_.sources[i].plain = false;
     }
     // The bit behind the sources' is the result's.
-    op_.high_half = ((bits >> op_.source_count) & 1) != 0;
+    if (((bits >> op_.source_count) & 1) != 0) op_.high_half = true;
     if (op_.high_half || op_.preserves_high) op_.plain_result = false;
 }
 
@@ -246,6 +259,23 @@ void Decode::take_vector_modifiers() {
 
 void Decode::finish() const {
     if (!left_.empty()) refuse("modifier " + left_.begin()->first);
+}
+
+void decode_instruction(const Instruction& instruction, const Architecture& architecture, Op& op) {
+    op.instruction = &instruction;
+    Decode decode(instruction, op, architecture);
+    if (instruction.text.empty()) {
+        throw LoadError("there is no instruction of this processor at code address " +
+                        hexadecimal(instruction.address));
+    }
+    const auto found = decoders().find(instruction.mnemonic);
+    if (found == decoders().end()) decode.refuse(instruction.mnemonic);
+    try {
+        found->second(decode);
+    } catch (const std::out_of_range&) {
+        decode.refuse("the number of operands");
+    }
+    decode.finish();
 }
 
 const DecoderTable& decoders() {
@@ -265,6 +295,11 @@ const DecoderTable& decoders() {
         add_global_ops(all);
         add_buffer_ops(all);
         add_lds_ops(all);
+        add_wave_matrix_ops(all);
+        add_scalar_float_ops(all);
+        add_rdna_vector_ops(all);
+        add_dual_ops(all);
+        add_rdna_names(all);
         return all;
     }();
     return table;

@@ -16,12 +16,14 @@ uint32_t registers_of(ValueType type);
 /// One instruction being decoded. A decoder takes every operand and modifier; what is left over is refused.
 class Decode {
 public:
-    Decode(const Instruction& instruction, Op& op, const std::string& processor)
-        : instruction_(instruction), op_(op), processor_(processor), left_(instruction.modifiers) {}
+    Decode(const Instruction& instruction, Op& op, const Architecture& architecture)
+        : instruction_(instruction), op_(op), architecture_(architecture), left_(instruction.modifiers) {}
 
     const Instruction& instruction() const { return instruction_; }
     Op& op() { return op_; }
-    const std::string& processor() const { return processor_; }
+    const Architecture& architecture() const { return architecture_; }
+    /// Of a bit for each lane of a wave.
+    ValueType mask_type() const { return architecture_.wave_lanes == 32 ? ValueType::B32 : ValueType::B64; }
     [[noreturn]] void refuse(const std::string& what) const;
 
     size_t operand_count() const { return instruction_.operands.size(); }
@@ -48,6 +50,8 @@ public:
 
     /// clamp, omod, op_sel, DPP and SDWA, which vector ALU instructions may have.
     void take_vector_modifiers();
+    /// For instructions that mean nothing here but time.
+    void drop_modifiers() { left_.clear(); }
     /// Refuses what nobody took.
     void finish() const;
 
@@ -58,7 +62,7 @@ private:
 
     const Instruction& instruction_;
     Op& op_;
-    const std::string& processor_;
+    const Architecture& architecture_;
     std::map<std::string, std::string> left_;
 };
 
@@ -67,6 +71,8 @@ using DecoderTable = std::unordered_map<std::string, Decoder>;
 
 /// Decoders by mnemonic, of all families.
 const DecoderTable& decoders();
+/// Decodes one instruction, or throws LoadError.
+void decode_instruction(const Instruction& instruction, const Architecture& architecture, Op& op);
 
 void add_scalar_ops(DecoderTable& table);
 void add_control_ops(DecoderTable& table);
@@ -79,8 +85,14 @@ void add_compare_ops(DecoderTable& table);
 void add_packed_ops(DecoderTable& table);
 void add_cross_lane_ops(DecoderTable& table);
 void add_matrix_ops(DecoderTable& table);
+void add_wave_matrix_ops(DecoderTable& table);
 void add_global_ops(DecoderTable& table);
 void add_buffer_ops(DecoderTable& table);
 void add_lds_ops(DecoderTable& table);
+void add_scalar_float_ops(DecoderTable& table);
+void add_rdna_vector_ops(DecoderTable& table);
+void add_dual_ops(DecoderTable& table);
+/// Instructions that RDNA has under another name than CDNA.
+void add_rdna_names(DecoderTable& table);
 
 }  // namespace emulated_gpu::hip

@@ -28,11 +28,16 @@ void initialise_llvm() {
 
 using Disassembler = std::unique_ptr<void, void (*)(LLVMDisasmContextRef)>;
 
-Disassembler make_disassembler(const std::string& processor) {
+Disassembler make_disassembler(const Architecture& architecture) {
     initialise_llvm();
-    Disassembler disassembler(LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", processor.c_str(), nullptr, 0, nullptr, nullptr),
+    // Halves of registers are to be told in the operands' names, whatever the compiler's own habit.
+    const char* features = !architecture.is_rdna()         ? ""
+                           : architecture.wave_lanes == 32 ? "+real-true16,+wavefrontsize32"
+                                                           : "+real-true16,+wavefrontsize64";
+    Disassembler disassembler(LLVMCreateDisasmCPUFeatures("amdgcn-amd-amdhsa", architecture.processor.c_str(), features,
+                                                          nullptr, 0, nullptr, nullptr),
                               LLVMDisasmDispose);
-    if (disassembler == nullptr) throw std::runtime_error("LLVM does not know the processor " + processor);
+    if (disassembler == nullptr) throw std::runtime_error("LLVM does not know the processor " + architecture.processor);
     return disassembler;
 }
 
@@ -45,8 +50,8 @@ std::string trimmed(const std::string& text) {
 }  // namespace
 
 std::vector<DisassembledInstruction> disassemble(std::span<const uint8_t> code, uint64_t address,
-                                                 const std::string& processor) {
-    const Disassembler disassembler = make_disassembler(processor);
+                                                 const Architecture& architecture) {
+    const Disassembler disassembler = make_disassembler(architecture);
     std::vector<DisassembledInstruction> instructions;
     size_t at = 0;
     while (at + kShortestInstruction <= code.size()) {

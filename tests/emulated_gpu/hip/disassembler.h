@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/emulated_gpu/hip/architecture.h"
+
 namespace emulated_gpu::hip {
 
 struct DisassembledInstruction {
@@ -13,10 +15,10 @@ struct DisassembledInstruction {
     std::string text;  // empty: no instruction of this processor
 };
 
-/// The instructions of `code`, which begins at `address`, as the processor (`gfx90a`) reads them. What it cannot read
-/// takes four bytes and has no text. Throws std::runtime_error for a processor that LLVM does not know.
+/// The instructions of `code`, which begins at `address`, as the processor reads them. What it cannot read takes four
+/// bytes and has no text. Throws std::runtime_error for a processor that LLVM does not know.
 std::vector<DisassembledInstruction> disassemble(std::span<const uint8_t> code, uint64_t address,
-                                                 const std::string& processor);
+                                                 const Architecture& architecture);
 
 struct SourceLine {
     std::string file;

@@ -148,14 +148,14 @@ void add_division(DecoderTable& table, const std::string& type) {
         decode.expect_operands(5, 5);
         decode.op().klass = InstructionClass::VectorFloat;
         decode.result(0, kType);
-        decode.scalar_result(1, ValueType::B64);
+        decode.scalar_result(1, decode.mask_type());
         for (size_t i = 2; i < 5; ++i) decode.source(i, kType);
         decode.take_vector_modifiers();
         decode.op().run = run_scale<T>;
     };
     table["v_div_fmas_" + type] = [](Decode& decode) {
         decode_vector(decode, InstructionClass::VectorFloat, kType, {kType, kType, kType});
-        decode.register_source(Source::Kind::Scalar, kVcc, ValueType::B64, 2);
+        decode.register_source(Source::Kind::Scalar, kVcc, decode.mask_type(), registers_of(decode.mask_type()));
         decode.op().run = run_scaled_fma<T>;
     };
 }

@@ -46,7 +46,7 @@ struct LdsCopy {
 
 /// A memory instruction under way.
 struct Pending {
-    enum class Kind : uint8_t { VectorMemory, Lds, ScalarMemory };
+    enum class Kind : uint8_t { VectorMemory, VectorStore, Lds, ScalarMemory };
     Kind kind = Kind::VectorMemory;
     const Op* op = nullptr;
     uint32_t sequence = 0;
@@ -62,7 +62,8 @@ enum class WaveState : uint8_t { Runs, AtBarrier, Ended };
 struct Wave {
     uint32_t index = 0;
     WaveState state = WaveState::Runs;
-    uint32_t pc = 0;  // index of the next op
+    uint32_t pc = 0;                 // index of the next op
+    uint64_t all_lanes = kAllLanes;  // as many as a wave has
     uint64_t launched_lanes = 0;
     FloatMode mode;
     bool special_mode = false;  // anything but nearest-even without flushing
@@ -71,17 +72,22 @@ struct Wave {
     std::array<uint32_t, kScalarRegisters> scalar{};
     std::array<uint32_t, kScalarRegisters> scalar_known{};  // by bit: initialised
     std::unique_ptr<Lanes32[]> vector;
-    std::array<uint64_t, kVectorRegisters> vector_known{};  // by lane: initialised
-    std::vector<uint8_t> scratch;                           // private memory, [dword][lane]
+    std::array<uint64_t, kHeldVectorRegisters> vector_known{};  // by lane: initialised
+    std::vector<uint8_t> scratch;                               // private memory, [dword][lane]
 
-    std::deque<Pending> vector_memory;  // counted by vmcnt
-    std::deque<Pending> other_memory;   // counted by lgkmcnt
+    std::deque<Pending> vector_memory;  // counted by vmcnt or loadcnt
+    std::deque<Pending> stores;         // counted by vscnt or storecnt, which CDNA lacks
+    std::deque<Pending> other_memory;   // counted by lgkmcnt, or by dscnt and kmcnt
     uint32_t next_sequence = 1;
     uint32_t registers_awaited = 0;  // how many of the following are not 0
     std::array<uint32_t, kVectorRegisters> vector_awaits{};
     std::array<uint32_t, kScalarRegisters> scalar_awaits{};
 
     VectorClock clock{};
+    bool signalled = false;      // has arrived at the barrier
+    bool released = false;       // all have, and this wave has not waited for it yet
+    VectorClock signal_clock{};  // what it knew when it arrived
+    VectorClock release_clock{};
     uint8_t relative = 0;  // s_set_gpr_idx: which operands' registers M0 moves; bits 0 to 2: sources, 3: the result
     const Op* partial_barrier = nullptr;  // the last barrier, if not all lanes were active there,
     uint64_t barrier_lanes = 0;           // and those that were
@@ -90,7 +96,7 @@ struct Wave {
     Lanes32 lane_mask{};    // all bits set where the lane is active
 
     uint64_t pair(uint32_t index) const { return scalar[index] | uint64_t{scalar[index + 1]} << 32; }
-    uint64_t exec() const { return pair(kExec); }
+    uint64_t exec() const { return pair(kExec) & all_lanes; }
     bool pair_known(uint32_t index) const { return (scalar_known[index] & scalar_known[index + 1]) == ~0U; }
     void set_scalar(uint32_t index, uint32_t value, uint32_t known = ~0U) {
         scalar[index] = value;
@@ -207,6 +213,7 @@ struct Step {
     void require_known(uint64_t known_lanes, const char* use) const;
 
     const uint32_t* lane_mask() const;
+    uint32_t lanes() const { return launch.module.wave_lanes(); }
     int line() const { return static_cast<int>(op.instruction->address); }
 
 private:
@@ -221,12 +228,22 @@ inline void for_lanes(uint64_t mask, Body body) {
 
 /// Notes a memory instruction under way; the oldest complete when the counter is full.
 void issue(Step& step, Pending pending);
-/// Completes what the counters guarantee complete; a counter of ~0 waits for nothing.
-void wait_for(Step& step, uint32_t vector_memory, uint32_t other_memory);
+/// How many memory instructions of each kind may stay under way.
+struct WaitCounts {
+    static constexpr uint16_t kAny = 0xffff;
+    uint16_t loads = kAny;  // of vector memory; CDNA: stores too
+    uint16_t stores = kAny;
+    uint16_t lds = kAny;
+    uint16_t scalar = kAny;
+};
+/// Completes what the counters guarantee complete.
+void wait_for(Step& step, const WaitCounts& counts);
+/// The wave arrives at its workgroup's barrier.
+void signal_barrier(Step& step);
+/// The wave takes what the others knew when they arrived.
+void pass_barrier(Wave& wave);
 /// Throws Fault if the instruction touches a register that a memory instruction is about to write.
 void check_awaited(const Step& step);
-/// Memory instructions under way are not ordered by a barrier: their accesses now count as made behind it.
-void restamp_in_flight(Workgroup& group, Wave& wave);
 
 struct LaunchResult {
     Counters counters;

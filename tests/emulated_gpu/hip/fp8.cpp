@@ -1,10 +1,49 @@
 #include "tests/emulated_gpu/hip/fp8.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
+#include "tests/emulated_gpu/common/numeric.h"
+
 namespace emulated_gpu::hip {
+
+namespace {
+
+/// All values of a format, since decoding is slow.
+std::array<double, 256> make_values(Fp8 format) {
+    std::array<double, 256> values{};
+    for (uint32_t bits = 0; bits < 256; ++bits) {
+        values[bits] = format == Fp8::E4M3       ? decode_float(bits, kE4M3)
+                       : format == Fp8::E5M2     ? decode_float(bits, kE5M2)
+                       : format == Fp8::E4M3Fnuz ? decode_fnuz(bits, kE4M3Fnuz)
+                                                 : decode_fnuz(bits, kE5M2Fnuz);
+    }
+    return values;
+}
+
+}  // namespace
+
+double decode_fp8(uint32_t bits, Fp8 format) {
+    static const std::array<std::array<double, 256>, 4> values{make_values(Fp8::E4M3), make_values(Fp8::E5M2),
+                                                               make_values(Fp8::E4M3Fnuz), make_values(Fp8::E5M2Fnuz)};
+    return values[static_cast<size_t>(format)][bits & 0xff];
+}
+
+uint32_t encode_fp8(double value, Fp8 format) {
+    switch (format) {
+        case Fp8::E4M3:
+            return encode_float(value, kE4M3, Rounding::NearestEven);
+        case Fp8::E5M2:
+            return encode_float(value, kE5M2, Rounding::NearestEven);
+        case Fp8::E4M3Fnuz:
+            return encode_fnuz(value, kE4M3Fnuz);
+        case Fp8::E5M2Fnuz:
+            return encode_fnuz(value, kE5M2Fnuz);
+    }
+    return 0;
+}
 
 double decode_fnuz(uint32_t bits, const FnuzFormat& format) {
     if (bits == 0x80) return std::numeric_limits<double>::quiet_NaN();

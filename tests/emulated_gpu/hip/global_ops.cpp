@@ -138,22 +138,16 @@ void decode_atomic(Decode& decode, Space space, const AtomicForm& form, Handler 
 
 template <Space kSpace>
 void add_space(DecoderTable& table, const std::string& prefix) {
-    for (const AccessForm& form : kLoadForms) {
-        table[prefix + "_load_" + form.name] = [&form](Decode& decode) {
-            decode_load(decode, kSpace, form, run<kSpace, load_vector>);
-        };
-    }
-    for (const AccessForm& form : kStoreForms) {
-        table[prefix + "_store_" + form.name] = [&form](Decode& decode) {
-            decode_store(decode, kSpace, form, run<kSpace, store_vector>);
-        };
-    }
+    add_forms(table, prefix + "_load_", kLoadForms, [](Decode& decode, const AccessForm& form) {
+        decode_load(decode, kSpace, form, run<kSpace, load_vector>);
+    });
+    add_forms(table, prefix + "_store_", kStoreForms, [](Decode& decode, const AccessForm& form) {
+        decode_store(decode, kSpace, form, run<kSpace, store_vector>);
+    });
     if (kSpace == Space::Scratch) return;
-    for (const AtomicForm& form : kAtomicForms) {
-        table[prefix + "_atomic_" + form.name] = [&form](Decode& decode) {
-            decode_atomic(decode, kSpace, form, run<kSpace, atomic_vector>);
-        };
-    }
+    add_forms(table, prefix + "_atomic_", kAtomicForms, [](Decode& decode, const AtomicForm& form) {
+        decode_atomic(decode, kSpace, form, run<kSpace, atomic_vector>);
+    });
 }
 
 /// global_load_lds_dword and its kin: `address, scalar address`.
@@ -166,9 +160,26 @@ void decode_to_lds(Decode& decode, uint32_t bytes) {
     decode.op().run = run_to_lds;
 }
 
+void decode_cache_control(Decode& decode, Handler handler) {
+    take_cache_modifiers(decode);
+    decode.op().klass = InstructionClass::VectorMemory;
+    decode.op().run = handler;
+}
+
 }  // namespace
 
 void add_global_ops(DecoderTable& table) {
+    // RDNA4's controls of caches, which are not modelled: what writes them back is counted with the stores.
+    table["global_inv"] = [](Decode& decode) { decode_cache_control(decode, [](Step&) {}); };
+    for (const char* name : {"global_wb", "global_wbinv"}) {
+        table[name] = [](Decode& decode) {
+            decode_cache_control(decode, [](Step& step) {
+                Pending pending;
+                pending.kind = Pending::Kind::VectorStore;
+                issue(step, std::move(pending));
+            });
+        };
+    }
     add_space<Space::Global>(table, "global");
     add_space<Space::Flat>(table, "flat");
     add_space<Space::Scratch>(table, "scratch");

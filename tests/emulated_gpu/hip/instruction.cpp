@@ -19,6 +19,7 @@ constexpr NamedRegister kNamed[] = {
     {"exec_lo", kExec, 1},
     {"exec_hi", kExec + 1, 1},
     {"m0", kM0, 1},
+    {"null", kNull, 1},
     {"flat_scratch", kFlatScratch, 2},
     {"flat_scratch_lo", kFlatScratch, 1},
     {"flat_scratch_hi", kFlatScratch + 1, 1},
@@ -78,7 +79,9 @@ bool parse_register(const std::string& text, Operand& operand) {
         return true;
     }
     if (text.empty() || (text[0] != 'v' && text[0] != 's' && text[0] != 'a')) return false;
-    if (!parse_range(text.substr(1), operand)) return false;
+    const bool is_half = text.ends_with(".l") || text.ends_with(".h");
+    if (!parse_range(text.substr(1, text.size() - (is_half ? 3 : 1)), operand)) return false;
+    operand.high_half = text.ends_with(".h");
     operand.kind = text[0] == 's' ? Operand::Kind::Scalar : Operand::Kind::Vector;
     if (text[0] == 'a') operand.index += kAccumulators;
     const uint32_t limit = text[0] == 's' ? kVcc : text[0] == 'a' ? kVectorRegisters : kAccumulators;
@@ -150,6 +153,23 @@ bool strip_suffix(std::string& text, const std::string& suffix) {
     return true;
 }
 
+constexpr std::string_view kDualPrefix = "v_dual_";
+
+/// "v_dual_mov_b32 v0, v1 :: v_dual_add_f32 v2, v3, v4": two instructions in one.
+Instruction parse_dual(const DisassembledInstruction& disassembled, size_t separator) {
+    Instruction instruction;
+    instruction.address = disassembled.address;
+    instruction.bytes = disassembled.bytes;
+    instruction.text = disassembled.text;
+    instruction.mnemonic = "v_dual";
+    for (const std::string& text : {disassembled.text.substr(0, separator), disassembled.text.substr(separator + 4)}) {
+        DisassembledInstruction half = disassembled;
+        half.text = text.starts_with(kDualPrefix) ? "v_" + text.substr(kDualPrefix.size()) : text;
+        instruction.halves.push_back(parse_instruction(half));
+    }
+    return instruction;
+}
+
 }  // namespace
 
 bool parse_integer(const std::string& text, int64_t& value) {
@@ -177,6 +197,8 @@ std::vector<int64_t> parse_list(const std::string& text) {
 }
 
 Instruction parse_instruction(const DisassembledInstruction& disassembled) {
+    const size_t separator = disassembled.text.find(" :: ");
+    if (separator != std::string::npos) return parse_dual(disassembled, separator);
     Instruction instruction;
     instruction.address = disassembled.address;
     instruction.bytes = disassembled.bytes;

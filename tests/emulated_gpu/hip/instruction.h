@@ -16,10 +16,15 @@ inline constexpr uint32_t kVcc = 106;
 inline constexpr uint32_t kTrapRegisters = 108;
 inline constexpr uint32_t kM0 = 124;
 inline constexpr uint32_t kExec = 126;
-inline constexpr uint32_t kScalarRegisters = 128;
+/// What is written to null is not read: reading null gives 0.
+inline constexpr uint32_t kNull = 128;
+inline constexpr uint32_t kScalarRegisters = 130;
 /// Vector registers 0 to 255, then accumulation registers.
 inline constexpr uint32_t kAccumulators = 256;
 inline constexpr uint32_t kVectorRegisters = 512;
+/// Holds the result of the first half of a dual instruction until the second has read its operands.
+inline constexpr uint32_t kDualResult = kVectorRegisters;
+inline constexpr uint32_t kHeldVectorRegisters = kVectorRegisters + 1;
 
 struct Operand {
     enum class Kind : uint8_t { Vector, Scalar, Integer, Float, Aperture, Off, Name };
@@ -32,6 +37,7 @@ struct Operand {
     bool negate = false;
     bool absolute = false;
     bool sign_extend = false;  // sext(...)
+    bool high_half = false;    // v1.h
     std::string text;
 };
 
@@ -40,12 +46,13 @@ struct Instruction {
     uint64_t address = 0;  // in the code object
     uint32_t bytes = 4;
     std::string text;
-    std::string mnemonic;  // without _e32, _e64, _dpp and _sdwa
+    std::string mnemonic;  // without _e32, _e64, _dpp and _sdwa; "v_dual": see `halves`
     bool dpp = false;
     bool sdwa = false;
     std::vector<Operand> operands;
     std::map<std::string, std::string> modifiers;  // "offset" -> "16", "clamp" -> ""
     SourceLine source;
+    std::vector<Instruction> halves;  // the two instructions of a dual one, named without "dual_"
 };
 
 Instruction parse_instruction(const DisassembledInstruction& disassembled);

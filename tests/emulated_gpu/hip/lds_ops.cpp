@@ -7,7 +7,8 @@
 namespace emulated_gpu::hip {
 namespace {
 
-constexpr uint64_t kComparesFirst = uint64_t{1} << 9;  // the compared value comes before the new one
+constexpr uint64_t kCompares = uint64_t{1} << 9;        // there is a compared value besides the new one,
+constexpr uint64_t kComparesFirst = uint64_t{1} << 10;  // and it comes first
 
 void issue_lds(Step& step, std::vector<LdsRange> ranges, uint32_t registers) {
     Pending pending;
@@ -62,28 +63,53 @@ void check_lanes_agree(Step& step, const LaneAddresses& access, const uint8_t (*
     }
 }
 
-void read_into(Step& step, const LaneAddresses& access, std::vector<LdsRange>& ranges, uint8_t (*data)[16]) {
-    for_lanes(access.mask, [&](uint32_t lane) {
-        const auto at = static_cast<uint32_t>(access.address[lane]);
-        std::memcpy(data[lane],
-                    lds_bytes(step, static_cast<int>(lane), access.address[lane], access.bytes, Access::Load),
-                    access.bytes);
-        note_lds(step, lane, at, access.bytes, Access::Load);
-        add_range(ranges, at, access.bytes, false);
+/// Calls `touch(lane, offset, bytes)` for stretches of LDS that neighbouring lanes touch one behind the other, or lane
+/// by lane where a stretch is not aligned as a whole or has a fault, which is to name its lane.
+template <class Touch>
+void for_stretches(const LaneAddresses& access, Touch touch) {
+    for (uint64_t left = access.mask; left != 0;) {
+        const auto first = static_cast<uint32_t>(std::countr_zero(left));
+        uint32_t last = first;
+        const auto continues = [&](uint32_t lane) {
+            return lane < kLanes && ((left >> lane) & 1) != 0 &&
+                   access.address[lane] == access.address[lane - 1] + access.bytes;
+        };
+        while (continues(last + 1)) ++last;
+        left = last == kLanes - 1 ? 0 : left >> (last + 1) << (last + 1);
+        const uint32_t lanes = last - first + 1;
+        bool is_done = false;
+        try {
+            const bool is_aligned = access.address[first] % 4 == 0;
+            if (is_aligned) touch(first, access.address[first], lanes * access.bytes);
+            is_done = is_aligned;
+        } catch (const Fault&) {
+        }
+        if (is_done) continue;
+        for (uint32_t lane = first; lane <= last; ++lane) touch(lane, access.address[lane], access.bytes);
+    }
+}
+
+/// Checks the access to LDS and takes note of it.
+void touch_lds(Step& step, const LaneAddresses& access, std::vector<LdsRange>& ranges, Access kind) {
+    for_stretches(access, [&](uint32_t lane, uint64_t offset, uint32_t bytes) {
+        lds_bytes(step, static_cast<int>(lane), offset, bytes, kind);
+        note_lds(step, lane, static_cast<uint32_t>(offset), bytes, kind);
+        add_range(ranges, static_cast<uint32_t>(offset), bytes, kind == Access::Store);
     });
-    count_lds(step.launch.counters, access, false);
+    count_lds(step.launch.counters, access, kind == Access::Store);
+}
+
+void read_into(Step& step, const LaneAddresses& access, std::vector<LdsRange>& ranges, uint8_t (*data)[16]) {
+    touch_lds(step, access, ranges, Access::Load);
+    const uint8_t* lds = step.group.lds.data();
+    for_lanes(access.mask, [&](uint32_t lane) { std::memcpy(data[lane], lds + access.address[lane], access.bytes); });
 }
 
 void write_from(Step& step, const LaneAddresses& access, std::vector<LdsRange>& ranges, const uint8_t (*data)[16]) {
     check_lanes_agree(step, access, data);
-    for_lanes(access.mask, [&](uint32_t lane) {
-        const auto at = static_cast<uint32_t>(access.address[lane]);
-        std::memcpy(lds_bytes(step, static_cast<int>(lane), access.address[lane], access.bytes, Access::Store),
-                    data[lane], access.bytes);
-        note_lds(step, lane, at, access.bytes, Access::Store);
-        add_range(ranges, at, access.bytes, true);
-    });
-    count_lds(step.launch.counters, access, true);
+    touch_lds(step, access, ranges, Access::Store);
+    uint8_t* lds = step.group.lds.data();
+    for_lanes(access.mask, [&](uint32_t lane) { std::memcpy(lds + access.address[lane], data[lane], access.bytes); });
 }
 
 void run_read(Step& step) {
@@ -104,6 +130,34 @@ void run_write(Step& step) {
               [&](uint32_t lane) { gather_bytes(step, 1, format_of(step.op), step.op.bytes, lane, data[lane]); });
     write_from(step, access, ranges, data);
     issue_lds(step, std::move(ranges), 0);
+}
+
+/// CDNA4's ds_read_b64_tr_b16 and its kin: 16 lanes read rows of 16 elements, as many rows as an element goes into 64
+/// bits, and lane i of them gets column i (CDNA4 ISA, "MFMA Transpose Load from LDS"). Op::detail: bits of an element.
+void run_read_transposed(Step& step) {
+    if (step.exec != kAllLanes) {
+        throw Fault{FaultKind::Trap, "a transposing load of LDS needs all lanes, but some are inactive"};
+    }
+    alignas(64) uint8_t data[kLanes][16] = {};
+    alignas(64) uint8_t columns[kLanes][16] = {};
+    std::vector<LdsRange> ranges;
+    const LaneAddresses access = addresses_of(step, static_cast<uint64_t>(step.op.immediate), 8);
+    read_into(step, access, ranges, data);
+    const auto bits = static_cast<uint32_t>(step.op.detail);
+    const uint32_t rows = 64 / bits;
+    for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        const uint32_t column = lane % 16;
+        uint64_t packed = 0;
+        for (uint32_t row = 0; row < rows; ++row) {
+            uint64_t words = 0;
+            std::memcpy(&words, data[lane - column + row * 16 / rows + column / rows], sizeof words);
+            const uint64_t element = words >> (column % rows * bits) & ((uint64_t{1} << bits) - 1);
+            packed |= element << (row * bits);
+        }
+        std::memcpy(columns[lane], &packed, sizeof packed);
+    }
+    put_loaded(step, Format::Words, 8, columns);
+    issue_lds(step, std::move(ranges), 2);
 }
 
 /// The two offsets of ds_read2 and ds_write2, in bytes.
@@ -143,7 +197,8 @@ void run_write2(Step& step) {
 
 void run_atomic(Step& step) {
     const uint32_t bytes = step.op.bytes;
-    const bool compares = (step.op.detail & kComparesFirst) != 0;
+    const bool compares = (step.op.detail & kCompares) != 0;
+    const bool compares_first = (step.op.detail & kComparesFirst) != 0;
     std::vector<LdsRange> ranges;
     const LaneAddresses access = addresses_of(step, static_cast<uint64_t>(step.op.immediate), bytes);
     for (size_t i = 1; i < step.op.source_count; ++i) step.require_known(step.known(i, bytes / 4), "used by an atomic");
@@ -152,10 +207,10 @@ void run_atomic(Step& step) {
         uint8_t bits[16] = {};
         uint64_t data = 0;
         uint64_t compare = 0;
-        gather_bytes(step, compares ? 2 : 1, Format::Words, bytes, lane, bits);
+        gather_bytes(step, compares_first ? 2 : 1, Format::Words, bytes, lane, bits);
         std::memcpy(&data, bits, bytes);
         if (compares) {
-            gather_bytes(step, 1, Format::Words, bytes, lane, bits);
+            gather_bytes(step, compares_first ? 1 : 2, Format::Words, bytes, lane, bits);
             std::memcpy(&compare, bits, bytes);
         }
         uint8_t* at = lds_bytes(step, static_cast<int>(lane), access.address[lane], bytes, Access::Atomic);
@@ -179,17 +234,18 @@ void put_moved(Step& step, Lanes32& moved, uint64_t known) {
     issue_lds(step, {}, 1);
 }
 
-/// Each lane reads the lane that its address, in bytes, names; inactive ones give 0.
+/// Each lane reads the lane that its address, in bytes, names; inactive ones give 0, unless `detail` is set.
 void run_backward_permute(Step& step) {
     step.require_known(step.known(0), "the number of a lane");
     const uint32_t* address = vector_words(step, 0);
     const uint32_t* data = vector_words(step, 1);
     const uint64_t known = step.known(1);
+    const bool reads_inactive = step.op.detail != 0;
     Lanes32 moved{};
     uint64_t moved_known = 0;
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
-        const uint32_t from = (address[lane] + static_cast<uint32_t>(step.op.immediate)) / 4 % kLanes;
-        const bool active = ((step.exec >> from) & 1) != 0;
+        const uint32_t from = (address[lane] + static_cast<uint32_t>(step.op.immediate)) / 4 % step.lanes();
+        const bool active = reads_inactive || ((step.exec >> from) & 1) != 0;
         moved.at[lane] = active ? data[from] : 0;
         moved_known |= uint64_t{!active || ((known >> from) & 1) != 0} << lane;
     }
@@ -205,7 +261,7 @@ void run_forward_permute(Step& step) {
     Lanes32 moved{};
     uint64_t moved_known = kAllLanes;
     for_lanes(step.exec, [&](uint32_t lane) {
-        const uint32_t to = (address[lane] + static_cast<uint32_t>(step.op.immediate)) / 4 % kLanes;
+        const uint32_t to = (address[lane] + static_cast<uint32_t>(step.op.immediate)) / 4 % step.lanes();
         moved.at[to] = data[lane];
         if (((known >> lane) & 1) == 0) moved_known &= ~(uint64_t{1} << to);
     });
@@ -296,7 +352,7 @@ void take_two_offsets(Decode& decode, uint32_t bytes, bool strided) {
     decode.op().klass = InstructionClass::Lds;
 }
 
-void add_pairs(DecoderTable& table, const std::string& width, uint32_t bytes) {
+void add_lds_pairs(DecoderTable& table, const std::string& width, uint32_t bytes) {
     for (const bool strided : {false, true}) {
         const std::string middle = strided ? "2st64_" : "2_";
         table["ds_read" + middle + width] = [=](Decode& decode) {
@@ -317,17 +373,23 @@ void add_pairs(DecoderTable& table, const std::string& width, uint32_t bytes) {
             }
             decode.op().run = run_write2;
         };
+        const std::string rdna_middle = strided ? "2addr_stride64_" : "2addr_";
+        table["ds_load_" + rdna_middle + width] = table["ds_read" + middle + width];
+        table["ds_store_" + rdna_middle + width] = table["ds_write" + middle + width];
     }
 }
 
 void decode_atomic(Decode& decode, const AtomicForm& form, bool returns) {
     const bool compares = form.kind == AtomicKind::CompareSwap || form.kind == AtomicKind::CompareSwapF32 ||
                           form.kind == AtomicKind::MaskedOr;
+    // RDNA's cmpstore has the new value first.
+    const bool compares_first = compares && decode.instruction().mnemonic.find("cmpstore") == std::string::npos;
     const size_t first = returns ? 1 : 0;
     decode.expect_operands(first + (compares ? 3 : 2), first + (compares ? 3 : 2));
     Op& op = decode.op();
     op.klass = InstructionClass::Lds;
-    op.detail = static_cast<uint64_t>(form.kind) | (returns ? kReturnsOld : 0) | (compares ? kComparesFirst : 0);
+    op.detail = static_cast<uint64_t>(form.kind) | (returns ? kReturnsOld : 0) | (compares ? kCompares : 0) |
+                (compares_first ? kComparesFirst : 0);
     op.bytes = form.bytes;
     op.immediate = decode.take_number("offset").value_or(0);
     if (returns) {
@@ -399,6 +461,18 @@ constexpr AtomicForm kAtomics[] = {
     {"add_f64", AtomicKind::AddF64, 8},
     {"min_f64", AtomicKind::MinF64, 8},
     {"max_f64", AtomicKind::MaxF64, 8},
+    // As RDNA names them.
+    {"storexchg_b32", AtomicKind::Swap, 4},
+    {"storexchg_b64", AtomicKind::Swap, 8},
+    {"cmpstore_b32", AtomicKind::CompareSwap, 4},
+    {"cmpstore_b64", AtomicKind::CompareSwap, 8},
+    {"cmpstore_f32", AtomicKind::CompareSwapF32, 4},
+    {"min_num_f32", AtomicKind::MinF32, 4},
+    {"max_num_f32", AtomicKind::MaxF32, 4},
+    {"min_num_f64", AtomicKind::MinF64, 8},
+    {"max_num_f64", AtomicKind::MaxF64, 8},
+    {"cond_sub_u32", AtomicKind::ConditionalSubtract, 4},
+    {"sub_clamp_u32", AtomicKind::SubtractToZero, 4},
 };
 
 /// "add_u32" returning the old value is "add_rtn_u32".
@@ -409,6 +483,9 @@ std::string returning_name(const std::string& name) {
 
 void decode_permute(Decode& decode, Handler handler) {
     decode.expect_operands(3, 3);
+    // The RDNA3 document takes numbers of lanes modulo 32 there and leaves open in which half.
+    const Architecture& architecture = decode.architecture();
+    if (architecture.family == Family::Rdna3 && architecture.wave_lanes == 64) decode.refuse("the wave of 64 lanes");
     decode.op().klass = InstructionClass::CrossLane;
     decode.op().immediate = decode.take_number("offset").value_or(0);
     decode.result(0, ValueType::B32);
@@ -421,18 +498,33 @@ void decode_permute(Decode& decode, Handler handler) {
 
 void add_lds_ops(DecoderTable& table) {
     for (const AccessForm& form : kReads) {
-        table[std::string("ds_read_") + form.name] = [&form](Decode& decode) { decode_read(decode, form); };
+        for (const std::string verb : {"ds_read_", "ds_load_"}) {
+            table[verb + form.name] = [&form](Decode& decode) { decode_read(decode, form); };
+        }
     }
     for (const AccessForm& form : kWrites) {
-        table[std::string("ds_write_") + form.name] = [&form](Decode& decode) { decode_write(decode, form); };
+        for (const std::string verb : {"ds_write_", "ds_store_"}) {
+            table[verb + form.name] = [&form](Decode& decode) { decode_write(decode, form); };
+        }
     }
-    add_pairs(table, "b32", 4);
-    add_pairs(table, "b64", 8);
+    add_lds_pairs(table, "b32", 4);
+    add_lds_pairs(table, "b64", 8);
     for (const AtomicForm& form : kAtomics) {
         table[std::string("ds_") + form.name] = [&form](Decode& decode) { decode_atomic(decode, form, false); };
         table["ds_" + returning_name(form.name)] = [&form](Decode& decode) { decode_atomic(decode, form, true); };
     }
+    for (const auto& [name, bits] : {std::pair{"b16", 16U}, {"b8", 8U}, {"b4", 4U}}) {
+        table[std::string("ds_read_b64_tr_") + name] = [bits = bits](Decode& decode) {
+            decode_read(decode, {"", Format::Words, 8});
+            decode.op().detail = bits;
+            decode.op().run = run_read_transposed;
+        };
+    }
     table["ds_bpermute_b32"] = [](Decode& decode) { decode_permute(decode, run_backward_permute); };
+    table["ds_bpermute_fi_b32"] = [](Decode& decode) {
+        decode_permute(decode, run_backward_permute);
+        decode.op().detail = 1;
+    };
     table["ds_permute_b32"] = [](Decode& decode) { decode_permute(decode, run_forward_permute); };
     table["ds_swizzle_b32"] = [](Decode& decode) {
         decode.expect_operands(2, 2);

@@ -11,15 +11,6 @@ namespace {
 
 constexpr size_t kMostRefusals = 12;  // named in one error
 
-constexpr const char* kProcessors[] = {"gfx90a", "gfx942", "gfx950"};
-
-void check_processor(const std::string& processor) {
-    for (const char* known : kProcessors) {
-        if (processor == known) return;
-    }
-    throw LoadError("the processor " + processor + " is not modelled");
-}
-
 void relocate(LoadedModule& module) {
     uint8_t* image = module.memory->at(module.base, module.object.image.size());
     for (const auto& [at, value] : module.object.relocations) {
@@ -39,10 +30,10 @@ std::vector<Symbol> functions_in_order(const CodeObject& object) {
     return functions;
 }
 
-void read_instructions(LoadedModule& module, const std::string& processor) {
+void read_instructions(LoadedModule& module) {
     for (const Symbol& function : functions_in_order(module.object)) {
         const std::span<const uint8_t> code(module.object.image.data() + function.value, function.bytes);
-        for (const DisassembledInstruction& read : disassemble(code, function.value, processor)) {
+        for (const DisassembledInstruction& read : disassemble(code, function.value, module.object.architecture)) {
             module.instructions.push_back(parse_instruction(read));
         }
     }
@@ -50,23 +41,6 @@ void read_instructions(LoadedModule& module, const std::string& processor) {
     for (const Instruction& instruction : module.instructions) addresses.push_back(instruction.address);
     std::vector<SourceLine> lines = find_source_lines(module.object.file, addresses);
     for (size_t i = 0; i < lines.size(); ++i) module.instructions[i].source = std::move(lines[i]);
-}
-
-void decode_one(const Instruction& instruction, const std::string& processor, Op& op) {
-    op.instruction = &instruction;
-    Decode decode(instruction, op, processor);
-    if (instruction.text.empty()) {
-        throw LoadError("there is no instruction of this processor at code address " +
-                        hexadecimal(instruction.address));
-    }
-    const auto found = decoders().find(instruction.mnemonic);
-    if (found == decoders().end()) decode.refuse(instruction.mnemonic);
-    try {
-        found->second(decode);
-    } catch (const std::out_of_range&) {
-        decode.refuse("the number of operands");
-    }
-    decode.finish();
 }
 
 void index_ops(LoadedModule& module) {
@@ -98,7 +72,7 @@ void decode_all(LoadedModule& module) {
     size_t refused = 0;
     for (size_t i = 0; i < module.instructions.size(); ++i) {
         try {
-            decode_one(module.instructions[i], module.object.processor, module.ops[i]);
+            decode_instruction(module.instructions[i], module.object.architecture, module.ops[i]);
         } catch (const LoadError& error) {
             if (refused++ < kMostRefusals) refusals += (refusals.empty() ? "" : "\n") + std::string(error.what());
         }
@@ -115,10 +89,10 @@ LoadedModule::~LoadedModule() {
 
 std::unique_ptr<LoadedModule> load_module(std::span<const uint8_t> image, DeviceMemory& memory,
                                           const std::string& processor) {
-    check_processor(processor);
+    if (!is_modelled(processor)) throw LoadError("the processor " + processor + " is not modelled");
     auto module = std::make_unique<LoadedModule>();
     module->object = read_code_object(image, processor);
-    read_instructions(*module, processor);
+    read_instructions(*module);
     index_ops(*module);
     decode_all(*module);
     link_branches(*module);

@@ -75,6 +75,7 @@ constexpr MatrixShape kShapes[] = {
 
 // Op::detail: the shape's number, then the modifiers.
 constexpr uint64_t kFlushes = uint64_t{1} << 24;
+constexpr uint64_t kOcpFp8 = uint64_t{1} << 25;
 uint32_t broadcast_size(const Op& op) {
     return (op.detail >> 8) & 7;
 }
@@ -147,54 +148,15 @@ float round_to_xf32(float value) {  // the ten upper bits of the mantissa count
     return decode_float(encode_float(double{value}, kTF32, Rounding::NearestEven), kTF32);
 }
 
-double element_value(Element element, const uint8_t* bits, bool flushes) {
-    uint16_t half = 0;
-    uint32_t word = 0;
-    double wide = 0;
-    switch (element) {
-        case Element::F16:
-            std::memcpy(&half, bits, 2);
-            return double{half_to_float(flushes ? flush_f16(half) : half)};
-        case Element::Bf16:
-            std::memcpy(&half, bits, 2);
-            return double{bf16_to_float(flushes && (half & 0x7f80) == 0 ? half & 0x8000 : half)};
-        case Element::F32:
-            std::memcpy(&word, bits, 4);
-            return double{std::bit_cast<float>(word)};
-        case Element::Xf32:
-            std::memcpy(&word, bits, 4);
-            return double{round_to_xf32(std::bit_cast<float>(word))};
-        case Element::F64:
-            std::memcpy(&wide, bits, 8);
-            return wide;
-        case Element::I8:
-            return static_cast<double>(static_cast<int8_t>(bits[0]));
-        case Element::Fp8:
-            return decode_fnuz(bits[0], kE4M3Fnuz);
-        case Element::Bf8:
-            return decode_fnuz(bits[0], kE5M2Fnuz);
-    }
-    return 0;
-}
-
-/// All values of an fp8 format, since decoding is slow.
-const std::array<double, 256>& values_of(Element element) {
-    const auto make = [](Element of) {
-        std::array<double, 256> values{};
-        for (uint32_t i = 0; i < 256; ++i) {
-            const auto bits = static_cast<uint8_t>(i);
-            values[i] = element_value(of, &bits, false);
-        }
-        return values;
-    };
-    static const std::array<double, 256> fp8 = make(Element::Fp8);
-    static const std::array<double, 256> bf8 = make(Element::Bf8);
-    return element == Element::Fp8 ? fp8 : bf8;
+Fp8 format_of(Element element, bool ocp) {
+    if (element == Element::Fp8) return ocp ? Fp8::E4M3 : Fp8::E4M3Fnuz;
+    return ocp ? Fp8::E5M2 : Fp8::E5M2Fnuz;
 }
 
 constexpr uint32_t kMostElements = 32 * 64;  // of an operand, all blocks
 
-/// An operand as [block][at][depth], and whether each row or column is wholly initialised.
+/// An operand, A as [block][row][depth] and B as [block][depth][column], and whether each row or column is wholly
+/// initialised.
 struct OperandMatrix {
     std::array<double, kMostElements> values;
     std::array<bool, 64> known;  // by block * edge + at
@@ -219,50 +181,91 @@ uint32_t b_lane(const MatrixShape& shape, const Op& op, uint32_t lane) {
     return lane;
 }
 
-void read_operand(const Step& step, const MatrixShape& shape, bool is_a, OperandMatrix& matrix) {
+/// Reads every lane's elements of type T, which `value` turns into numbers.
+template <class T, class F>
+void read_lanes(const Step& step, const MatrixShape& shape, bool is_a, OperandMatrix& matrix, F value) {
     const uint32_t edge = is_a ? shape.rows : shape.columns;
-    const Element element = is_a ? shape.a : shape.b;
-    const OperandLayout layout = operand_layout(shape, edge, element);
+    const OperandLayout layout = operand_layout(shape, edge, is_a ? shape.a : shape.b);
     const Source& from = step.op.sources[is_a ? 0 : 1];
-    const uint32_t bytes = element_bytes(element);
-    const bool flushes = (step.op.detail & kFlushes) != 0;
-    const bool is_fp8 = element == Element::Fp8 || element == Element::Bf8;
     const uint64_t known = step.known(is_a ? 0 : 1, layout.registers);
+    const uint32_t apart = is_a ? 1 : edge;  // of elements along the depth
+    const uint32_t lines = edge * shape.blocks;
+    const int edge_bits = std::countr_zero(edge);  // all these are powers of two
+    const int line_bits = std::countr_zero(lines);
     matrix.known.fill(true);
     matrix.all_known = known == kAllLanes;
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
         const uint32_t source_lane = is_a ? a_lane(shape, step.op, lane) : b_lane(shape, step.op, lane);
-        alignas(8) uint8_t data[32];
-        for (uint32_t i = 0; i < layout.registers; ++i) {
-            std::memcpy(data + 4 * i, step.wave.vector[from.index + i].at + source_lane, 4);
-        }
-        const uint32_t line = lane % (edge * shape.blocks);  // block * edge + at
-        const uint32_t first = lane / (edge * shape.blocks) * layout.per_lane;
-        double* to = matrix.values.data() + line * shape.depth + first;
+        alignas(8) uint32_t words[8];
+        for (uint32_t i = 0; i < layout.registers; ++i) words[i] = step.wave.vector[from.index + i].at[source_lane];
+        const uint32_t line = lane & (lines - 1);  // block * edge + at
+        const uint32_t block = line >> edge_bits;
+        const uint32_t first = (lane >> line_bits) * layout.per_lane;
+        double* to = matrix.values.data() + block * edge * shape.depth + first * apart +
+                     (line & (edge - 1)) * (is_a ? shape.depth : 1);
         for (uint32_t i = 0; i < layout.per_lane; ++i) {
-            to[i] = is_fp8 ? values_of(element)[data[i]] : element_value(element, data + i * bytes, flushes);
+            T element;
+            std::memcpy(&element, reinterpret_cast<const uint8_t*>(words) + i * sizeof(T), sizeof(T));
+            to[i * apart] = value(element);
         }
         if (((known >> source_lane) & 1) == 0) matrix.known[line] = false;
     }
 }
 
-/// sum[i][j] += a[i][k] * b[j][k]; all products of types up to f32 are exact in double.
-inline __attribute__((always_inline)) void multiply(const MatrixShape& shape, const double* a, const double* b,
-                                                    double* sum) {
-    alignas(64) double b_rows[kMostElements];
-    for (uint32_t j = 0; j < shape.columns; ++j) {
-        for (uint32_t k = 0; k < shape.depth; ++k) b_rows[k * shape.columns + j] = b[j * shape.depth + k];
+void read_operand(const Step& step, const MatrixShape& shape, bool is_a, OperandMatrix& matrix) {
+    const Element element = is_a ? shape.a : shape.b;
+    const bool flushes = (step.op.detail & kFlushes) != 0;
+    const Fp8 format = format_of(element, (step.op.detail & kOcpFp8) != 0);
+    switch (element) {
+        case Element::F16:
+            return read_lanes<uint16_t>(step, shape, is_a, matrix, [flushes](uint16_t bits) {
+                return double{half_to_float(flushes ? flush_f16(bits) : bits)};
+            });
+        case Element::Bf16:
+            return read_lanes<uint16_t>(step, shape, is_a, matrix, [flushes](uint16_t bits) {
+                return double{bf16_to_float(flushes && (bits & 0x7f80) == 0 ? bits & 0x8000 : bits)};
+            });
+        case Element::F32:
+            return read_lanes<float>(step, shape, is_a, matrix, [](float value) { return double{value}; });
+        case Element::Xf32:
+            return read_lanes<float>(step, shape, is_a, matrix,
+                                     [](float value) { return double{round_to_xf32(value)}; });
+        case Element::F64:
+            return read_lanes<double>(step, shape, is_a, matrix, [](double value) { return value; });
+        case Element::I8:
+            return read_lanes<int8_t>(step, shape, is_a, matrix, [](int8_t value) { return double{1} * value; });
+        case Element::Fp8:
+        case Element::Bf8:
+            return read_lanes<uint8_t>(step, shape, is_a, matrix,
+                                       [format](uint8_t bits) { return decode_fp8(bits, format); });
     }
+}
+
+/// sum[i][j] += a[i][k] * b[k][j]; all products of types up to f32 are exact in double. As many columns at once as
+/// registers hold.
+template <uint32_t kColumns>
+inline __attribute__((always_inline)) void multiply_columns(const MatrixShape& shape, const double* a, const double* b,
+                                                            double* sum) {
     for (uint32_t i = 0; i < shape.rows; ++i) {
-        for (uint32_t k = 0; k < shape.depth; ++k) {
-            const double factor = a[i * shape.depth + k];
-            const double* row = b_rows + k * shape.columns;
-            double* to = sum + i * shape.columns;
-            for (uint32_t j = 0; j < shape.columns; j += 4) {
-                for (uint32_t u = 0; u < 4; ++u) to[j + u] += factor * row[j + u];
+        for (uint32_t j = 0; j < shape.columns; j += kColumns) {
+            double sums[kColumns];
+            double* to = sum + i * shape.columns + j;
+            std::memcpy(sums, to, sizeof sums);
+            for (uint32_t k = 0; k < shape.depth; ++k) {
+                const double factor = a[i * shape.depth + k];
+                const double* row = b + k * shape.columns + j;
+                for (uint32_t u = 0; u < kColumns; ++u) sums[u] += factor * row[u];
             }
+            std::memcpy(to, sums, sizeof sums);
         }
     }
+}
+inline __attribute__((always_inline)) void multiply(const MatrixShape& shape, const double* a, const double* b,
+                                                    double* sum) {
+    if (shape.columns == 4)
+        multiply_columns<4>(shape, a, b, sum);
+    else
+        multiply_columns<16>(shape, a, b, sum);
 }
 
 void multiply_plainly(const MatrixShape& shape, const double* a, const double* b, double* sum) {
@@ -289,7 +292,7 @@ void multiply_f64(const MatrixShape& shape, const double* a, const double* b, do
         for (uint32_t j = 0; j < shape.columns; ++j) {
             double& to = sum[i * shape.columns + j];
             for (uint32_t k = 0; k < shape.depth; ++k)
-                to = std::fma(a[i * shape.depth + k], b[j * shape.depth + k], to);
+                to = std::fma(a[i * shape.depth + k], b[k * shape.columns + j], to);
         }
     }
 }
@@ -426,8 +429,6 @@ void run_mfma(Step& step) {
 void decode_mfma(Decode& decode, uint32_t number) {
     const MatrixShape& shape = kShapes[number];
     decode.expect_operands(4, 4);
-    const auto is_fp8 = [](Element element) { return element == Element::Fp8 || element == Element::Bf8; };
-    if ((is_fp8(shape.a) || is_fp8(shape.b)) && decode.processor() != "gfx942") decode.refuse("the fp8 format");
     Op& op = decode.op();
     op.klass = InstructionClass::Matrix;
     decode.vector_register(0, result_registers(shape));
@@ -447,7 +448,8 @@ void decode_mfma(Decode& decode, uint32_t number) {
     op.detail = number | size << 8 | block << 12 | pattern << 16;
     // CDNA2 flushes subnormal f16 and bf16 operands and results (PyTorch, "Numerical accuracy", on MI200).
     const bool is_half = shape.a == Element::F16 || shape.a == Element::Bf16;
-    if (is_half && decode.processor() == "gfx90a") op.detail |= kFlushes;
+    if (is_half && decode.architecture().processor == "gfx90a") op.detail |= kFlushes;
+    if (decode.architecture().has_ocp_fp8()) op.detail |= kOcpFp8;
     op.run = run_mfma;
 }
 

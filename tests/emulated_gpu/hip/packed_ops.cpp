@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/emulated_gpu/hip/float_math.h"
+#include "tests/emulated_gpu/hip/fp8.h"
 #include "tests/emulated_gpu/hip/lanewise.h"
 
 namespace emulated_gpu::hip {
@@ -171,6 +173,21 @@ void add_pairs(DecoderTable& table) {
     pair("v_pk_mov_b32", 2, InstructionClass::Move, run_pair<PairOperation::Move>);
 }
 
+/// v_pk_fmac_f16: the result is the third source too.
+void add_packed_accumulation(DecoderTable& table) {
+    table["v_pk_fmac_f16"] = [](Decode& decode) {
+        decode.expect_operands(3, 3);
+        decode.op().klass = kPackedFloat;
+        decode.op().needs_lanes = true;
+        decode.result(0, ValueType::PackedF16);
+        decode.source(1, ValueType::PackedF16);
+        decode.source(2, ValueType::PackedF16);
+        decode.register_source(Source::Kind::Vector, decode.operand(0).index, ValueType::PackedF16, 1);
+        const auto fused = [](double a, double b, double c) { return add_to_odd(a * b, c); };
+        decode.op().run = run_packed<decltype(fused), true, 3>;
+    };
+}
+
 void add_packed_halves(DecoderTable& table) {
     using d = double;
     const auto smaller = [](d a, d b) { return std::fmin(a, b); };
@@ -180,6 +197,11 @@ void add_packed_halves(DecoderTable& table) {
     packed_half<3>(table, "v_pk_fma_f16", [](d a, d b, d c) { return add_to_odd(a * b, c); });
     packed_half<2>(table, "v_pk_min_f16", smaller);
     packed_half<2>(table, "v_pk_max_f16", larger);
+    packed_half<2>(table, "v_pk_minimum_f16", [](d a, d b) { return minimum(a, b); });
+    packed_half<2>(table, "v_pk_maximum_f16", [](d a, d b) { return maximum(a, b); });
+    packed_half<3>(table, "v_pk_minimum3_f16", [](d a, d b, d c) { return minimum(minimum(a, b), c); });
+    packed_half<3>(table, "v_pk_maximum3_f16", [](d a, d b, d c) { return maximum(maximum(a, b), c); });
+    add_packed_accumulation(table);
 }
 
 void add_packed_shorts(DecoderTable& table) {
@@ -302,8 +324,85 @@ void add_dot(DecoderTable& table, const std::string& name, bool accumulates, F /
     };
 }
 
+float dot_bf16(uint32_t a, uint32_t b, float c) {
+    const double low = double{bf16_to_float(a & 0xffff)} * double{bf16_to_float(b & 0xffff)};
+    const double high = double{bf16_to_float(a >> 16)} * double{bf16_to_float(b >> 16)};
+    return static_cast<float>(low + high + double{c});
+}
+
+template <Fp8 kA, Fp8 kB>
+float dot_fp8(uint32_t a, uint32_t b, float c) {
+    double sum = double{c};
+    for (uint32_t at = 0; at < 32; at += 8) sum += decode_fp8(a >> at & 0xff, kA) * decode_fp8(b >> at & 0xff, kB);
+    return static_cast<float>(sum);
+}
+
+/// v_dot4_i32_iu8 and v_dot8_i32_iu4: neg_lo tells which operands are signed.
+template <uint32_t kBits>
+void run_mixed_dot(Step& step) {
+    Lanes32 rooms[3];
+    const uint32_t* a = step.words(0, rooms[0]);
+    const uint32_t* b = step.words(1, rooms[1]);
+    const uint32_t* c = step.words(2, rooms[2]);
+    const auto part = [](uint32_t word, uint32_t at, bool is_signed) {
+        const uint32_t up = word << (32 - kBits - at);
+        return is_signed ? int64_t{static_cast<int32_t>(up) >> (32 - kBits)} : int64_t{up >> (32 - kBits)};
+    };
+    const bool a_signed = (step.op.detail & 1) != 0;
+    const bool b_signed = (step.op.detail & 2) != 0;
+    Lanes32 out;
+    for (uint32_t i = 0; i < kLanes; ++i) {
+        int64_t sum = static_cast<int32_t>(c[i]);
+        for (uint32_t at = 0; at < 32; at += kBits) sum += part(a[i], at, a_signed) * part(b[i], at, b_signed);
+        if (step.op.clamp) sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
+        out.at[i] = static_cast<uint32_t>(sum);
+    }
+    step.put_raw(step.op.result.index, out.at, step.all_known());
+}
+
+void add_mixed_dot(DecoderTable& table, const std::string& name, Handler handler) {
+    table[name] = [handler](Decode& decode) {
+        decode.expect_operands(4, 4);
+        decode.op().klass = kPackedInteger;
+        decode.op().needs_lanes = true;
+        decode.op().detail = decode.take_bits("neg_lo", 0);
+        decode.op().clamp = decode.take_flag("clamp");
+        decode.result(0, ValueType::B32);
+        for (size_t i = 1; i < 4; ++i) decode.source(i, ValueType::B32);
+        decode.op().run = handler;
+    };
+}
+
+/// RDNA's sums of two products of halves, in the halves' own type.
+void add_half_dots(DecoderTable& table) {
+    lanewise<F16, U32, U32, F16>(table, "v_dot2_f16_f16", kPackedFloat, [](uint32_t a, uint32_t b, double c) {
+        return double{half_to_float(a)} * double{half_to_float(b)} +
+               double{half_to_float(a >> 16)} * double{half_to_float(b >> 16)} + c;
+    });
+    lanewise<U16, U32, U32, U16>(table, "v_dot2_bf16_bf16", kPackedFloat, [](uint32_t a, uint32_t b, uint16_t c) {
+        return static_cast<uint16_t>(float_to_bf16(dot_bf16(a, b, bf16_to_float(c))));
+    });
+}
+
 void add_dots(DecoderTable& table) {
     using u = uint32_t;
+    add_mixed_dot(table, "v_dot4_i32_iu8", run_mixed_dot<8>);
+    add_mixed_dot(table, "v_dot8_i32_iu4", run_mixed_dot<4>);
+    add_half_dots(table);
+    add_dot<F32, F32>(table, "v_dot2_f32_bf16", false, [](u a, u b, float c) { return dot_bf16(a, b, c); });
+    for (const char* name : {"v_dot2c_f32_bf16", "v_dot2acc_f32_bf16"}) {
+        add_dot<F32, F32>(table, name, true, [](u a, u b, float c) { return dot_bf16(a, b, c); });
+    }
+    constexpr Fp8 kFp8 = Fp8::E4M3;
+    constexpr Fp8 kBf8 = Fp8::E5M2;
+    add_dot<F32, F32>(table, "v_dot4_f32_fp8_fp8", false,
+                      [](u a, u b, float c) { return dot_fp8<kFp8, kFp8>(a, b, c); });
+    add_dot<F32, F32>(table, "v_dot4_f32_fp8_bf8", false,
+                      [](u a, u b, float c) { return dot_fp8<kFp8, kBf8>(a, b, c); });
+    add_dot<F32, F32>(table, "v_dot4_f32_bf8_fp8", false,
+                      [](u a, u b, float c) { return dot_fp8<kBf8, kFp8>(a, b, c); });
+    add_dot<F32, F32>(table, "v_dot4_f32_bf8_bf8", false,
+                      [](u a, u b, float c) { return dot_fp8<kBf8, kBf8>(a, b, c); });
     add_dot<U32, U32>(table, "v_dot4_i32_i8", false, [](u a, u b, u c) { return dot<8, true>(a, b, c); });
     add_dot<U32, U32>(table, "v_dot4_u32_u8", false, [](u a, u b, u c) { return dot<8, false>(a, b, c); });
     add_dot<U32, U32>(table, "v_dot8_i32_i4", false, [](u a, u b, u c) { return dot<4, true>(a, b, c); });

@@ -67,6 +67,7 @@ struct LanePermutation {
     std::array<int8_t, kLanes> from{};
     uint64_t enabled = kAllLanes;  // by row_mask and bank_mask
     bool zero_outside = false;     // bound_ctrl
+    bool reads_inactive = false;   // fi
 };
 
 struct Step;
@@ -94,9 +95,10 @@ struct Op {
     uint32_t bytes = 0;        // memory: of each lane
     uint32_t target = 0;       // branches: index of an op
     uint32_t index = 0;        // its own
-    std::array<Touch, 8> touches;
+    std::array<Touch, 12> touches;
     uint8_t touch_count = 0;
     const Instruction* instruction = nullptr;
+    std::shared_ptr<std::array<Op, 2>> halves;  // of a dual instruction
 };
 
 inline constexpr uint32_t kNoOp = ~uint32_t{0};
@@ -112,6 +114,7 @@ struct LoadedModule {
     uint64_t first_address = 0;
 
     ~LoadedModule();
+    uint32_t wave_lanes() const { return object.architecture.wave_lanes; }
     /// The op at an address of the code object, or kNoOp.
     uint32_t find_op(uint64_t address) const {
         const uint64_t slot = (address - first_address) / 4;

@@ -18,7 +18,8 @@ uint64_t permuted_lanes(const LanePermutation& permutation, uint64_t exec) {
     if (permutation.zero_outside) return lanes;
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
         const int from = permutation.from[lane];
-        if (from < 0 || ((exec >> from) & 1) == 0) lanes &= ~(uint64_t{1} << lane);
+        const bool is_read = from >= 0 && (permutation.reads_inactive || ((exec >> from) & 1) != 0);
+        if (!is_read) lanes &= ~(uint64_t{1} << lane);
     }
     return lanes;
 }
@@ -149,23 +150,23 @@ uint32_t Interpreter::run_wave(Workgroup& group, Wave& wave, uint32_t turn) {
     return ran;
 }
 
-/// All waves that have not ended are at a barrier: they know of each other's progress and go on.
+/// Once all waves that have not ended have arrived, they know of each other's progress, and those that wait go on.
 void Interpreter::meet_at_barrier(Workgroup& group) {
     VectorClock all{};
     bool any = false;
     for (const Wave& wave : group.waves) {
-        if (wave.state == WaveState::Runs) return;
         if (wave.state == WaveState::Ended) continue;
+        if (!wave.signalled) return;
         any = true;
-        all.join(wave.clock);
+        all.join(wave.signal_clock);
     }
     if (!any) return;
     for (Wave& wave : group.waves) {
-        if (wave.state != WaveState::AtBarrier) continue;
-        wave.clock = all;
-        ++wave.clock[wave.index];
-        restamp_in_flight(group, wave);
-        wave.state = WaveState::Runs;
+        if (wave.state == WaveState::Ended) continue;
+        wave.signalled = false;
+        wave.released = true;
+        wave.release_clock = all;
+        if (wave.state == WaveState::AtBarrier) pass_barrier(wave);
     }
     ++launch_.counters.barriers;
 }
@@ -201,7 +202,7 @@ Report Interpreter::make_report(const Fault& fault, const Workgroup& group) cons
     }
     if (wave_ != nullptr) {
         const uint32_t lane = fault.lane >= 0 ? static_cast<uint32_t>(fault.lane) : 0;
-        const uint32_t item = wave_->index * kLanes + lane;
+        const uint32_t item = wave_->index * launch_.module.wave_lanes() + lane;
         const auto& extent = launch_.shape.workgroup;
         report.wave = static_cast<int>(wave_->index);
         report.lane = fault.lane;

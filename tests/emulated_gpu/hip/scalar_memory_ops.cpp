@@ -63,8 +63,29 @@ void decode_load(Decode& decode, ValueType base, Handler handler) {
     else
         decode.op().immediate = decode.operand(2).integer;
     if (const auto offset = decode.take_number("offset")) decode.op().immediate = *offset;
-    decode.take_flag("glc");
+    for (const char* name : {"glc", "dlc", "scope", "th"}) decode.take_text(name);
     decode.op().run = handler;
+}
+
+/// RDNA4 loads bytes and halves too.
+template <class T>
+void run_narrow_load(Step& step) {
+    const uint64_t address = step.strict_scalar(0, "an address") + offset_of(step, 1);
+    T value = 0;
+    std::memcpy(&value, global_bytes(step, -1, address, sizeof value, Access::Load), sizeof value);
+    const auto word = static_cast<uint32_t>(int32_t{value});
+    load_registers(step, reinterpret_cast<const uint8_t*>(&word));
+}
+
+void add_narrow_loads(DecoderTable& table) {
+    for (const auto& [name, handler] : {std::pair<const char*, Handler>{"u8", run_narrow_load<uint8_t>},
+                                        {"i8", run_narrow_load<int8_t>},
+                                        {"u16", run_narrow_load<uint16_t>},
+                                        {"i16", run_narrow_load<int16_t>}}) {
+        table[std::string("s_load_") + name] = [handler = handler](Decode& decode) {
+            decode_load(decode, ValueType::B64, handler);
+        };
+    }
 }
 
 /// s_memtime: a counter, here of the launch's instructions.
@@ -73,10 +94,21 @@ void run_time(Step& step) {
     load_registers(step, reinterpret_cast<const uint8_t*>(&now));
 }
 
+/// RDNA's clocks are asked for by message.
+void decode_message(Decode& decode) {
+    decode.expect_operands(2, 2);
+    const std::string& message = decode.operand(1).text;
+    if (message != "sendmsg(MSG_RTN_GET_REALTIME)") decode.refuse("the message " + message);
+    decode.op().klass = InstructionClass::ScalarMemory;
+    decode.scalar_result(0, ValueType::B64);
+    decode.op().run = run_time;
+}
+
 }  // namespace
 
 void add_scalar_memory_ops(DecoderTable& table) {
-    for (const std::string width : {"dword", "dwordx2", "dwordx4", "dwordx8", "dwordx16"}) {
+    for (const std::string width :
+         {"dword", "dwordx2", "dwordx4", "dwordx8", "dwordx16", "b32", "b64", "b96", "b128", "b256", "b512"}) {
         table["s_load_" + width] = [](Decode& decode) { decode_load(decode, ValueType::B64, run_load); };
         table["s_buffer_load_" + width] = [](Decode& decode) { decode_load(decode, ValueType::Wide, run_buffer_load); };
     }
@@ -87,7 +119,9 @@ void add_scalar_memory_ops(DecoderTable& table) {
             decode.op().run = run_time;
         };
     }
-    for (const char* name : {"s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol"}) {
+    add_narrow_loads(table);
+    table["s_sendmsg_rtn_b64"] = decode_message;
+    for (const char* name : {"s_gl1_inv", "s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol"}) {
         table[name] = [](Decode& decode) {
             decode.op().klass = InstructionClass::ScalarMemory;
             decode.op().run = [](Step&) {};

@@ -3,82 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "tests/emulated_gpu/hip/decode.h"
-#include "tests/emulated_gpu/hip/execution.h"
+#include "tests/emulated_gpu/hip/scalarwise.h"
 
 namespace emulated_gpu::hip {
 namespace {
-
-template <class T>
-constexpr ValueType kTypeOf = sizeof(T) == 8 ? ValueType::B64 : ValueType::B32;
-
-void put_scalar(Step& step, uint64_t value, bool known) {
-    const Result& to = step.op.scalar_result;
-    const uint64_t bits = known ? kAllLanes : 0;
-    if (to.index == kExec || to.index == kExec + 1) {
-        if (!known && step.launch.options.check_registers) {
-            throw Fault{FaultKind::UninitialisedRegister, "a scalar register that was never written is copied to EXEC"};
-        }
-    }
-    if (to.registers == 2)
-        step.wave.set_pair(to.index, value, bits);
-    else
-        step.wave.set_scalar(to.index, static_cast<uint32_t>(value), static_cast<uint32_t>(bits));
-}
-
-void put_scc(Step& step, bool value, bool known) {
-    step.wave.scc = value;
-    step.wave.scc_known = known;
-}
-
-bool all_scalars_known(const Step& step) {
-    for (size_t i = 0; i < step.op.source_count; ++i) {
-        if (step.scalar_known(i) != kAllLanes) return false;
-    }
-    return true;
-}
-
-void decode_scalar(Decode& decode, ValueType result, std::initializer_list<ValueType> sources, Handler handler) {
-    decode.expect_operands(sources.size() + 1, sources.size() + 1);
-    decode.op().klass = InstructionClass::Scalar;
-    decode.scalar_result(0, result);
-    size_t index = 1;
-    for (const ValueType type : sources) decode.source(index++, type);
-    decode.op().run = handler;
-}
-
-/// Whether SCC tells that the result is not 0, is what `f` says, or stays.
-enum class Scc : uint8_t { Stays, NotZero, Computed };
-
-template <class R, class A, class F, Scc kScc>
-void run_unary(Step& step) {
-    const bool known = all_scalars_known(step);
-    bool scc = step.wave.scc;
-    const R value = F{}(static_cast<A>(step.scalar(0)), scc);
-    put_scalar(step, static_cast<std::make_unsigned_t<R>>(value), known);
-    if (kScc == Scc::NotZero) put_scc(step, value != 0, known);
-    if (kScc == Scc::Computed) put_scc(step, scc, known);
-}
-template <class R, class A, class B, class F, Scc kScc>
-void run_binary(Step& step) {
-    const bool known = all_scalars_known(step);
-    bool scc = step.wave.scc;
-    const R value = F{}(static_cast<A>(step.scalar(0)), static_cast<B>(step.scalar(1)), scc);
-    put_scalar(step, static_cast<std::make_unsigned_t<R>>(value), known);
-    if (kScc == Scc::NotZero) put_scc(step, value != 0, known);
-    if (kScc == Scc::Computed) put_scc(step, scc, known);
-}
-
-template <class R, class A, Scc kScc, class F>
-void unary(DecoderTable& table, const std::string& name, F /*f*/) {
-    table[name] = [](Decode& decode) { decode_scalar(decode, kTypeOf<R>, {kTypeOf<A>}, run_unary<R, A, F, kScc>); };
-}
-template <class R, class A, class B, Scc kScc, class F>
-void binary(DecoderTable& table, const std::string& name, F /*f*/) {
-    table[name] = [](Decode& decode) {
-        decode_scalar(decode, kTypeOf<R>, {kTypeOf<A>, kTypeOf<B>}, run_binary<R, A, B, F, kScc>);
-    };
-}
 
 // Logic, which follows what is initialised bit by bit: masks of lanes are often known only where they matter.
 enum class Logic : uint8_t { And, Or, Xor, AndNot, OrNot, Nand, Nor, Xnor };
@@ -139,19 +67,34 @@ void run_logic(Step& step) {
     put_bits(step, combine(kLogic, {step.scalar(0), step.scalar_known(0)}, {step.scalar(1), step.scalar_known(1)}));
 }
 
-/// s_and_saveexec_b64 and its kin: the result is the old EXEC, EXEC becomes the source combined with it.
-template <Logic kLogic, bool kExecFirst>
+/// s_and_saveexec_b64 and its kin: the result is the old EXEC, EXEC becomes the source combined with it. Of
+/// s_andn1_wrexec_b64 and its kin the result is the new one.
+template <Logic kLogic, bool kExecFirst, bool kGivesNew>
 void run_save_exec(Step& step) {
+    const Result& to = step.op.scalar_result;
+    const uint64_t width = to.registers == 2 ? kAllLanes : 0xffff'ffff;
     const Bits exec{step.wave.exec(), kAllLanes};
     const Bits source{step.scalar(0), step.scalar_known(0)};
-    const Bits combined = kExecFirst ? combine(kLogic, exec, source) : combine(kLogic, source, exec);
+    Bits combined = kExecFirst ? combine(kLogic, exec, source) : combine(kLogic, source, exec);
+    combined.value &= width;
+    combined.known |= ~width;
     if (combined.known != kAllLanes && step.launch.options.check_registers) {
         throw Fault{FaultKind::UninitialisedRegister, "a branch depends on a value that was never written",
                     std::countr_zero(~combined.known)};
     }
-    step.wave.set_pair(step.op.scalar_result.index, exec.value);
+    put_scalar(step, kGivesNew ? combined.value : exec.value, true);
     step.wave.set_pair(kExec, combined.value);
     put_scc(step, combined.value != 0, true);
+}
+
+/// "and_saveexec" for masks of 64 and of 32 lanes.
+template <Logic kLogic, bool kExecFirst, bool kGivesNew = false>
+void add_save_exec(DecoderTable& table, const std::string& name) {
+    for (const auto& [width, type] : {std::pair{"_b64", ValueType::B64}, {"_b32", ValueType::B32}}) {
+        table["s_" + name + width] = [type = type](Decode& decode) {
+            decode_scalar(decode, type, {type}, run_save_exec<kLogic, kExecFirst, kGivesNew>);
+        };
+    }
 }
 
 template <Logic kLogic>
@@ -163,12 +106,10 @@ void add_logic_op(DecoderTable& table, const std::string& name) {
         decode_scalar(decode, ValueType::B64, {ValueType::B64, ValueType::B64}, run_logic<kLogic>);
     };
     // s_andn2_saveexec negates EXEC, s_andn1_saveexec the source.
-    table["s_" + name + "_saveexec_b64"] = [](Decode& decode) {
-        decode_scalar(decode, ValueType::B64, {ValueType::B64}, run_save_exec<kLogic, false>);
-    };
+    add_save_exec<kLogic, false>(table, name + "_saveexec");
 }
 
-void add_logic(DecoderTable& table) {
+void add_scalar_logic(DecoderTable& table) {
     add_logic_op<Logic::And>(table, "and");
     add_logic_op<Logic::Or>(table, "or");
     add_logic_op<Logic::Xor>(table, "xor");
@@ -177,12 +118,10 @@ void add_logic(DecoderTable& table) {
     add_logic_op<Logic::Nand>(table, "nand");
     add_logic_op<Logic::Nor>(table, "nor");
     add_logic_op<Logic::Xnor>(table, "xnor");
-    table["s_andn1_saveexec_b64"] = [](Decode& decode) {
-        decode_scalar(decode, ValueType::B64, {ValueType::B64}, run_save_exec<Logic::AndNot, true>);
-    };
-    table["s_orn1_saveexec_b64"] = [](Decode& decode) {
-        decode_scalar(decode, ValueType::B64, {ValueType::B64}, run_save_exec<Logic::OrNot, true>);
-    };
+    add_save_exec<Logic::AndNot, true>(table, "andn1_saveexec");
+    add_save_exec<Logic::OrNot, true>(table, "orn1_saveexec");
+    add_save_exec<Logic::AndNot, true, true>(table, "andn1_wrexec");
+    add_save_exec<Logic::AndNot, false, true>(table, "andn2_wrexec");
 }
 
 using u32 = uint32_t;
@@ -204,7 +143,7 @@ u32 shifted_sum(u32 a, u32 b, u32 shift, bool& scc) {
     return static_cast<u32>(sum);
 }
 
-void add_sums(DecoderTable& table) {
+void add_scalar_sums(DecoderTable& table) {
     binary<u32, u32, u32, Scc::Computed>(table, "s_add_u32", [](u32 a, u32 b, bool& scc) {
         scc = u64{a} + b > 0xffff'ffff;
         return a + b;
@@ -244,13 +183,16 @@ void add_sums(DecoderTable& table) {
                                       [](u32 a, u32 b, bool&) { return static_cast<u32>((u64{a} * b) >> 32); });
     binary<i32, i32, i32, Scc::Stays>(table, "s_mul_hi_i32",
                                       [](i32 a, i32 b, bool&) { return static_cast<i32>((i64{a} * b) >> 32); });
+    binary<u64, u64, u64, Scc::Stays>(table, "s_add_nc_u64", [](u64 a, u64 b, bool&) { return a + b; });
+    binary<u64, u64, u64, Scc::Stays>(table, "s_sub_nc_u64", [](u64 a, u64 b, bool&) { return a - b; });
+    binary<u64, u64, u64, Scc::Stays>(table, "s_mul_u64", [](u64 a, u64 b, bool&) { return a * b; });
     binary<u32, i32, i32, Scc::NotZero>(table, "s_absdiff_i32", [](i32 a, i32 b, bool&) {
         const i64 difference = i64{a} - b;
         return static_cast<u32>(difference < 0 ? -difference : difference);
     });
 }
 
-void add_extremes(DecoderTable& table) {
+void add_scalar_extremes(DecoderTable& table) {
     binary<u32, u32, u32, Scc::Computed>(table, "s_min_u32", [](u32 a, u32 b, bool& scc) {
         scc = a < b;
         return std::min(a, b);
@@ -271,7 +213,7 @@ void add_extremes(DecoderTable& table) {
     unary<u32, i32, Scc::NotZero>(table, "s_abs_i32", abs);
 }
 
-void add_shifts(DecoderTable& table) {
+void add_scalar_shifts(DecoderTable& table) {
     binary<u32, u32, u32, Scc::NotZero>(table, "s_lshl_b32", [](u32 a, u32 b, bool&) { return a << (b & 31); });
     binary<u32, u32, u32, Scc::NotZero>(table, "s_lshr_b32", [](u32 a, u32 b, bool&) { return a >> (b & 31); });
     binary<i32, i32, u32, Scc::NotZero>(table, "s_ashr_i32", [](i32 a, u32 b, bool&) { return a >> (b & 31); });
@@ -308,6 +250,8 @@ void add_shifts(DecoderTable& table) {
                                       [](u32 a, u32 b, bool&) { return (a & 0xffff) | (b & 0xffff0000); });
     binary<u32, u32, u32, Scc::Stays>(table, "s_pack_hh_b32_b16",
                                       [](u32 a, u32 b, bool&) { return a >> 16 | (b & 0xffff0000); });
+    binary<u32, u32, u32, Scc::Stays>(table, "s_pack_hl_b32_b16",
+                                      [](u32 a, u32 b, bool&) { return a >> 16 | b << 16; });
 }
 
 template <class T>
@@ -354,6 +298,14 @@ void add_bit_ops(DecoderTable& table) {
         return quads * 15;
     };
     unary<u64, u64, Scc::NotZero>(table, "s_wqm_b64", whole_quads);
+    const auto quad_mask = [](u64 a, bool&) {
+        u64 quads = 0;
+        for (u32 i = 0; i < 16; ++i) quads |= u64{((a >> (4 * i)) & 15) != 0} << i;
+        return quads;
+    };
+    unary<u64, u64, Scc::NotZero>(table, "s_quadmask_b64", quad_mask);
+    unary<u32, u32, Scc::NotZero>(table, "s_quadmask_b32",
+                                  [](u32 a, bool& scc) { return static_cast<u32>(decltype(quad_mask){}(a, scc)); });
     unary<u32, u32, Scc::NotZero>(table, "s_wqm_b32",
                                   [](u32 a, bool&) { return ((a | a >> 1 | a >> 2 | a >> 3) & 0x1111'1111) * 15; });
 }
@@ -388,13 +340,13 @@ void run_conditional_move(Step& step) {
     if (step.wave.scc) run_move(step);
 }
 
-void run_select(Step& step) {
+void run_scalar_select(Step& step) {
     const size_t chosen = step.wave.scc ? 0 : 1;
     const bool known = step.wave.scc_known && step.scalar_known(chosen) == kAllLanes;
     put_scalar(step, step.scalar(chosen), known);
 }
 
-void add_moves(DecoderTable& table) {
+void add_scalar_moves(DecoderTable& table) {
     const auto move = [&](const std::string& name, ValueType type, Handler handler) {
         table[name] = [=](Decode& decode) { decode_scalar(decode, type, {type}, handler); };
     };
@@ -403,7 +355,40 @@ void add_moves(DecoderTable& table) {
     move("s_cmov_b32", ValueType::B32, run_conditional_move);
     move("s_cmov_b64", ValueType::B64, run_conditional_move);
     for (const auto& [name, type] : {std::pair{"s_cselect_b32", ValueType::B32}, {"s_cselect_b64", ValueType::B64}}) {
-        table[name] = [type = type](Decode& decode) { decode_scalar(decode, type, {type, type}, run_select); };
+        table[name] = [type = type](Decode& decode) { decode_scalar(decode, type, {type, type}, run_scalar_select); };
+    }
+}
+
+/// s_movrels and s_movreld: M0 is added to the number of the source's or of the result's register.
+template <bool kMovesSource>
+void run_relative_move(Step& step) {
+    Result to = step.op.scalar_result;
+    uint32_t from = step.op.sources[0].index;
+    if (step.launch.options.check_registers && step.wave.scalar_known[kM0] != ~0U) {
+        throw Fault{FaultKind::UninitialisedRegister, "M0, a distance between registers, was never written"};
+    }
+    const uint64_t moved = uint64_t{kMovesSource ? from : to.index} + step.wave.scalar[kM0];
+    if (moved + to.registers > kVcc) {
+        throw Fault{FaultKind::IllegalAddress,
+                    "M0 leads to scalar register " + std::to_string(moved) + ", which there is not"};
+    }
+    if (kMovesSource)
+        from = static_cast<uint32_t>(moved);
+    else
+        to.index = static_cast<uint16_t>(moved);
+    for (uint32_t i = 0; i < to.registers; ++i) {
+        step.wave.set_scalar(to.index + i, step.wave.scalar[from + i], step.wave.scalar_known[from + i]);
+    }
+}
+
+void add_relative_moves(DecoderTable& table) {
+    for (const auto& [width, type] : {std::pair{"_b32", ValueType::B32}, {"_b64", ValueType::B64}}) {
+        for (const bool moves_source : {true, false}) {
+            table[std::string(moves_source ? "s_movrels" : "s_movreld") + width] = [=, type = type](Decode& decode) {
+                decode_scalar(decode, type, {type}, moves_source ? run_relative_move<true> : run_relative_move<false>);
+                if (decode.op().sources[0].kind != Source::Kind::Scalar) decode.refuse("the source");
+            };
+        }
     }
 }
 
@@ -444,17 +429,17 @@ void add_short_constant_ops(DecoderTable& table) {
 }
 
 template <class T, class F>
-void run_compare(Step& step) {
+void run_scalar_compare(Step& step) {
     put_scc(step, F{}(static_cast<T>(step.scalar(0)), static_cast<T>(step.scalar(1))), all_scalars_known(step));
 }
 template <class T, class F>
-void compare(DecoderTable& table, const std::string& name, F /*f*/, ValueType type = kTypeOf<T>) {
+void scalar_compare(DecoderTable& table, const std::string& name, F /*f*/, ValueType type = kTypeOf<T>) {
     table["s_cmp_" + name] = [type](Decode& decode) {
         decode.expect_operands(2, 2);
         decode.op().klass = InstructionClass::Scalar;
         decode.source(0, type);
         decode.source(1, type);
-        decode.op().run = run_compare<T, F>;
+        decode.op().run = run_scalar_compare<T, F>;
     };
     table["s_cmpk_" + name] = [type](Decode& decode) {
         decode.expect_operands(2, 2);
@@ -464,17 +449,17 @@ void compare(DecoderTable& table, const std::string& name, F /*f*/, ValueType ty
         Source& constant = decode.op().sources[1];
         if (std::is_signed_v<T>) constant.constant = static_cast<uint32_t>(short_constant(decode, 1));
         constant.constant &= std::is_signed_v<T> ? 0xffff'ffff : 0xffff;
-        decode.op().run = run_compare<T, F>;
+        decode.op().run = run_scalar_compare<T, F>;
     };
 }
 template <class T>
 void add_compares(DecoderTable& table, const std::string& type) {
-    compare<T>(table, "eq_" + type, [](T a, T b) { return a == b; });
-    compare<T>(table, "lg_" + type, [](T a, T b) { return a != b; });
-    compare<T>(table, "gt_" + type, [](T a, T b) { return a > b; });
-    compare<T>(table, "ge_" + type, [](T a, T b) { return a >= b; });
-    compare<T>(table, "lt_" + type, [](T a, T b) { return a < b; });
-    compare<T>(table, "le_" + type, [](T a, T b) { return a <= b; });
+    scalar_compare<T>(table, "eq_" + type, [](T a, T b) { return a == b; });
+    scalar_compare<T>(table, "lg_" + type, [](T a, T b) { return a != b; });
+    scalar_compare<T>(table, "gt_" + type, [](T a, T b) { return a > b; });
+    scalar_compare<T>(table, "ge_" + type, [](T a, T b) { return a >= b; });
+    scalar_compare<T>(table, "lt_" + type, [](T a, T b) { return a < b; });
+    scalar_compare<T>(table, "le_" + type, [](T a, T b) { return a <= b; });
 }
 
 template <class T, bool kWanted>
@@ -494,21 +479,22 @@ void add_bit_compare(DecoderTable& table, const std::string& name) {
 }  // namespace
 
 void add_scalar_ops(DecoderTable& table) {
-    add_logic(table);
-    add_sums(table);
-    add_extremes(table);
-    add_shifts(table);
+    add_scalar_logic(table);
+    add_scalar_sums(table);
+    add_scalar_extremes(table);
+    add_scalar_shifts(table);
     add_bit_ops(table);
-    add_moves(table);
+    add_scalar_moves(table);
     add_short_constant_ops(table);
+    add_relative_moves(table);
     add_bit_set<u32, false>(table, "s_bitset0_b32");
     add_bit_set<u64, false>(table, "s_bitset0_b64");
     add_bit_set<u32, true>(table, "s_bitset1_b32");
     add_bit_set<u64, true>(table, "s_bitset1_b64");
     add_compares<i32>(table, "i32");
     add_compares<u32>(table, "u32");
-    compare<u64>(table, "eq_u64", [](u64 a, u64 b) { return a == b; });
-    compare<u64>(table, "lg_u64", [](u64 a, u64 b) { return a != b; });
+    scalar_compare<u64>(table, "eq_u64", [](u64 a, u64 b) { return a == b; });
+    scalar_compare<u64>(table, "lg_u64", [](u64 a, u64 b) { return a != b; });
     add_bit_compare<u32, false>(table, "s_bitcmp0_b32");
     add_bit_compare<u32, true>(table, "s_bitcmp1_b32");
     add_bit_compare<u64, false>(table, "s_bitcmp0_b64");

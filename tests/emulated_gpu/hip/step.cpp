@@ -35,7 +35,8 @@ void permute(const LanePermutation& permutation, uint64_t exec, const uint32_t* 
     Lanes32 moved;
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
         const int from = permutation.from[lane];
-        moved.at[lane] = from >= 0 && ((exec >> from) & 1) != 0 ? raw[from] : 0;
+        const bool is_read = from >= 0 && (permutation.reads_inactive || ((exec >> from) & 1) != 0);
+        moved.at[lane] = is_read ? raw[from] : 0;
     }
     room = moved;
 }
@@ -229,7 +230,12 @@ void Step::put_double(Lanes64& room, uint64_t low_known, uint64_t high_known) co
 }
 
 void Step::put_mask(const Result& result, uint64_t mask, uint64_t known_lanes) const {
-    wave.set_pair(result.index, mask & exec, known_lanes | ~exec);
+    const uint64_t bits = mask & exec;
+    const uint64_t known = known_lanes | ~exec;
+    if (result.registers == 1)
+        wave.set_scalar(result.index, static_cast<uint32_t>(bits), static_cast<uint32_t>(known));
+    else
+        wave.set_pair(result.index, bits, known);
 }
 
 uint64_t Step::strict_scalar(size_t source, const char* use) const {

@@ -58,10 +58,11 @@ void write_lane(Step& step, VectorAccess& access, uint32_t lane, uint32_t bytes,
     }
 }
 
-/// Counted by vmcnt and, where it went to LDS, by lgkmcnt too.
+/// Counted by vmcnt and, where it went to LDS, by lgkmcnt too. RDNA counts what returns nothing by itself.
 void issue_vector(Step& step, VectorAccess& access, uint32_t registers) {
+    const bool is_counted_apart = registers == 0 && step.launch.module.object.architecture.is_rdna();
     Pending pending;
-    pending.kind = Pending::Kind::VectorMemory;
+    pending.kind = is_counted_apart ? Pending::Kind::VectorStore : Pending::Kind::VectorMemory;
     pending.first = step.op.result.index;
     pending.count = static_cast<uint16_t>(registers);
     if (access.touches_lds) {
@@ -115,8 +116,9 @@ uint32_t registers_for(uint32_t bytes) {
 
 bool take_cache_modifiers(Decode& decode) {
     const bool returns = decode.take_flag("glc") || decode.take_flag("sc0");
-    for (const char* name : {"slc", "nt", "sc1", "scc", "dlc"}) decode.take_flag(name);
-    return returns;
+    for (const char* name : {"slc", "nt", "sc1", "scc", "dlc", "scope"}) decode.take_flag(name);
+    const std::string hint = decode.take_text("th").value_or("");  // RDNA4: temporal hint
+    return returns || hint.find("RETURN") != std::string::npos;
 }
 
 void gather_bytes(const Step& step, size_t source, Format format, uint32_t bytes, uint32_t lane, uint8_t* data) {
@@ -276,6 +278,10 @@ uint64_t apply_atomic(AtomicKind kind, uint32_t bytes, uint64_t old, uint64_t da
             return add_halves(old, data, half_to_float, float_to_half);
         case AtomicKind::PackedAddBf16:
             return add_halves(old, data, bf16_to_float, float_to_bf16);
+        case AtomicKind::ConditionalSubtract:
+            return old >= data ? old - data : old;
+        case AtomicKind::SubtractToZero:
+            return old >= data ? old - data : 0;
     }
     return old;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/emulated_gpu/hip/float_math.h"
 #include "tests/emulated_gpu/hip/lanewise.h"
 
 namespace emulated_gpu::hip {
@@ -12,27 +13,6 @@ namespace {
 constexpr auto kFloat = InstructionClass::VectorFloat;
 constexpr auto kTranscendental = InstructionClass::Transcendental;
 constexpr double kTurn = 6.283185307179586476925286766559;
-
-/// The smaller one; a number rather than NaN, and -0 before +0 (CDNA ISA, V_MIN_F32).
-template <class T>
-T smaller(T a, T b) {
-    if (std::isnan(a)) return b;
-    if (std::isnan(b)) return a;
-    if (a == 0 && b == 0) return std::signbit(a) ? a : b;
-    return a < b ? a : b;
-}
-template <class T>
-T larger(T a, T b) {
-    if (std::isnan(a)) return b;
-    if (std::isnan(b)) return a;
-    if (a == 0 && b == 0) return std::signbit(a) ? b : a;
-    return a > b ? a : b;
-}
-template <class T>
-T median(T a, T b, T c) {
-    if (std::isnan(a) || std::isnan(b) || std::isnan(c)) return smaller(smaller(a, b), c);
-    return larger(smaller(a, b), smaller(larger(a, b), c));
-}
 
 /// a * b + c rounded to f16 once: the product is exact in double, the sum is rounded to odd.
 double half_fma(double a, double b, double c) {
@@ -75,8 +55,8 @@ void add_basic(DecoderTable& table, const std::string& type) {
     lanewise<L, L, L>(table, "v_sub_" + type, kFloat, [](T a, T b) { return a - b; });
     lanewise<L, L, L>(table, "v_subrev_" + type, kFloat, [](T a, T b) { return b - a; });
     lanewise<L, L, L>(table, "v_mul_" + type, kFloat, [](T a, T b) { return a * b; });
-    lanewise<L, L, L>(table, "v_min_" + type, kFloat, [](T a, T b) { return smaller(a, b); });
-    lanewise<L, L, L>(table, "v_max_" + type, kFloat, [](T a, T b) { return larger(a, b); });
+    lanewise<L, L, L>(table, "v_min_" + type, kFloat, [](T a, T b) { return smaller_number(a, b); });
+    lanewise<L, L, L>(table, "v_max_" + type, kFloat, [](T a, T b) { return larger_number(a, b); });
     lanewise<L, L>(table, "v_floor_" + type, kFloat, [](T a) { return std::floor(a); });
     lanewise<L, L>(table, "v_ceil_" + type, kFloat, [](T a) { return std::ceil(a); });
     lanewise<L, L>(table, "v_trunc_" + type, kFloat, [](T a) { return std::trunc(a); });
@@ -89,9 +69,11 @@ void add_basic(DecoderTable& table, const std::string& type) {
 template <class L>
 void add_ternary(DecoderTable& table, const std::string& type) {
     using T = typename L::Value;
-    lanewise<L, L, L, L>(table, "v_min3_" + type, kFloat, [](T a, T b, T c) { return smaller(smaller(a, b), c); });
-    lanewise<L, L, L, L>(table, "v_max3_" + type, kFloat, [](T a, T b, T c) { return larger(larger(a, b), c); });
-    lanewise<L, L, L, L>(table, "v_med3_" + type, kFloat, [](T a, T b, T c) { return median(a, b, c); });
+    lanewise<L, L, L, L>(table, "v_min3_" + type, kFloat,
+                         [](T a, T b, T c) { return smaller_number(smaller_number(a, b), c); });
+    lanewise<L, L, L, L>(table, "v_max3_" + type, kFloat,
+                         [](T a, T b, T c) { return larger_number(larger_number(a, b), c); });
+    lanewise<L, L, L, L>(table, "v_med3_" + type, kFloat, [](T a, T b, T c) { return median_number(a, b, c); });
 }
 
 template <class Room>
@@ -138,6 +120,13 @@ void add_fused(DecoderTable& table) {
     const auto half = [](double a, double b, double c) { return half_fma(a, b, c); };
     lanewise_in_half<F16, F16, F16, F16>(table, "v_fma_f16", kFloat, half);
     lanewise<F16, F16, F16, F16>(table, "v_fma_legacy_f16", kFloat, half);
+    for (const char* name : {"v_fmamk_f16", "v_fmaak_f16"}) lanewise<F16, F16, F16, F16>(table, name, kFloat, half);
+    add_accumulating(table, "v_fmac_f16", ValueType::F16, run_lanewise<decltype(half), F16, F16, F16, F16>);
+    // Zero times anything is zero.
+    const auto zero_rule = [](float a, float b, float c) { return a == 0 || b == 0 ? c : std::fma(a, b, c); };
+    lanewise<F32, F32, F32, F32>(table, "v_fma_dx9_zero_f32", kFloat, zero_rule);
+    add_accumulating(table, "v_fmac_dx9_zero_f32", ValueType::F32,
+                     run_lanewise<decltype(zero_rule), F32, F32, F32, F32>);
     // v_mad rounds and flushes between multiplication and addition.
     const auto mad = [](float a, float b, float c) {
         return flush_subnormal(flush_subnormal(flush_subnormal(a) * flush_subnormal(b)) + flush_subnormal(c));

@@ -93,10 +93,10 @@ void add_carry_ops(DecoderTable& table) {
             decode.op().run = handler;
             decode.op().needs_lanes = !writes_mask;
             decode.result(0, ValueType::B32);
-            if (writes_mask) decode.scalar_result(1, ValueType::B64);
+            if (writes_mask) decode.scalar_result(1, decode.mask_type());
             decode.source(first, ValueType::B32);
             decode.source(first + 1, ValueType::B32);
-            if (carry_in) decode.source(first + 2, ValueType::B64);
+            if (carry_in) decode.source(first + 2, decode.mask_type());
             decode.take_vector_modifiers();
         };
     };
@@ -123,8 +123,15 @@ void run_select(Step& step) {
     step.put(out, known & step.scalar_known(2));
 }
 
-void decode_select(Decode& decode) {
-    decode_vector(decode, InstructionClass::Move, ValueType::B32, {ValueType::B32, ValueType::B32, ValueType::B64});
+/// Half of a dual instruction leaves VCC unsaid.
+void decode_select(Decode& decode, ValueType type) {
+    const ValueType mask = decode.mask_type();
+    if (decode.operand_count() == 3) {
+        decode_vector(decode, InstructionClass::Move, type, {type, type});
+        decode.register_source(Source::Kind::Scalar, kVcc, mask, registers_of(mask));
+    } else {
+        decode_vector(decode, InstructionClass::Move, type, {type, type, mask});
+    }
     decode.op().run = run_select;
 }
 
@@ -159,7 +166,7 @@ void add_wide_multiplies(DecoderTable& table) {
             decode.op().klass = kInteger;
             decode.op().run = handler;
             decode.result(0, ValueType::B64);
-            decode.scalar_result(1, ValueType::B64);
+            decode.scalar_result(1, decode.mask_type());
             decode.source(2, ValueType::B32);
             decode.source(3, ValueType::B32);
             decode.source(4, ValueType::B64);
@@ -176,7 +183,8 @@ void add_moves(DecoderTable& table) {
         lanewise<U32, U32>(table, name, InstructionClass::Move, [](uint32_t a) { return a; });
     }
     lanewise<U64, U64>(table, "v_mov_b64", InstructionClass::Move, [](uint64_t a) { return a; });
-    table["v_cndmask_b32"] = decode_select;
+    table["v_cndmask_b32"] = [](Decode& decode) { decode_select(decode, ValueType::B32); };
+    table["v_cndmask_b16"] = [](Decode& decode) { decode_select(decode, ValueType::B16); };
 }
 
 void add_logic(DecoderTable& table) {
@@ -311,8 +319,10 @@ void add_short_ops(DecoderTable& table) {
     });
     lanewise_in_half<I16, I16, I16, I16>(table, "v_med3_i16", kInteger, [](i a, i b, i c) { return median(a, b, c); });
     lanewise<U32, U16, U16>(table, "v_pack_b32_f16", kInteger, [](u a, u b) { return a | uint32_t{b} << 16; });
-    lanewise<U32, I16>(table, "v_sat_pk_u8_i16", kInteger,
-                       [](i a) { return static_cast<uint32_t>(std::clamp<int>(a, 0, 255)); });
+    lanewise<U16, U32>(table, "v_sat_pk_u8_i16", kInteger, [](uint32_t a) {
+        const auto limited = [](uint32_t half) { return std::clamp<int>(static_cast<i>(half), 0, 255); };
+        return static_cast<u>(limited(a & 0xffff) | limited(a >> 16) << 8);
+    });
 }
 
 /// v_bitop3: the truth table of three inputs.

@@ -1,4 +1,6 @@
-// Memory instructions under way: what each wait count guarantees (CDNA ISA, "Data Dependency Resolution").
+// Memory instructions under way: what each wait count guarantees (CDNA ISA, "Data Dependency Resolution"; RDNA3 ISA,
+// "Manually Inserted Wait States"; RDNA4 ISA, "Data Dependency Resolution": its counters are those of RDNA3, split),
+// and what a barrier orders.
 
 #include <algorithm>
 
@@ -9,7 +11,25 @@ namespace emulated_gpu::hip {
 namespace {
 
 constexpr uint32_t kMostVectorMemory = 63;  // counts that the counters can hold
-constexpr uint32_t kMostOther = 15;
+constexpr uint32_t most_other(Family family) {
+    return family == Family::Cdna ? 15 : 63;
+}
+
+/// Of the counter that counts such an instruction.
+const char* counter_name(Family family, Pending::Kind kind) {
+    const bool is_split = family == Family::Rdna4;
+    switch (kind) {
+        case Pending::Kind::VectorMemory:
+            return is_split ? "loadcnt" : "vmcnt";
+        case Pending::Kind::VectorStore:
+            return is_split ? "storecnt" : "vscnt";
+        case Pending::Kind::Lds:
+            return is_split ? "dscnt" : "lgkmcnt";
+        case Pending::Kind::ScalarMemory:
+            return is_split ? "kmcnt" : "lgkmcnt";
+    }
+    return "";
+}
 
 void await(Wave& wave, const Pending& pending) {
     for (uint32_t i = pending.first; i < uint32_t{pending.first} + pending.count; ++i) {
@@ -44,22 +64,21 @@ void complete(Step& step, const Pending& pending) {
 }
 
 /// Vector memory instructions complete in the order of their issue.
-void complete_vector_memory(Step& step, uint32_t left) {
-    auto& queue = step.wave.vector_memory;
+void complete_in_order(Step& step, std::deque<Pending>& queue, uint32_t left) {
     while (queue.size() > left) {
         complete(step, queue.front());
         queue.pop_front();
     }
 }
 
-/// LDS instructions complete in order among themselves, scalar loads in any: a count above 0 may be all scalar loads'
-/// or all LDS instructions', whichever is worse.
-void complete_other(Step& step, uint32_t left) {
+/// LDS instructions complete in order among themselves, scalar loads in any: where one counter counts both, a count
+/// above 0 may be all scalar loads' or all LDS instructions', whichever is worse.
+void complete_other(Step& step, uint32_t lds_left, uint32_t scalar_left) {
     auto& queue = step.wave.other_memory;
     uint32_t lds_behind = 0;
     for (auto at = queue.rbegin(); at != queue.rend(); ++at) {
         if (at->kind == Pending::Kind::Lds) ++lds_behind;
-        const bool done = at->kind == Pending::Kind::Lds ? lds_behind > left : left == 0;
+        const bool done = at->kind == Pending::Kind::Lds ? lds_behind > lds_left : scalar_left == 0;
         if (!done) continue;
         complete(step, *at);
         at->op = nullptr;
@@ -69,19 +88,19 @@ void complete_other(Step& step, uint32_t left) {
 
 [[noreturn]] void report_awaited(const Step& step, const Touch& touch, uint32_t number, uint32_t sequence) {
     std::string by = "a memory instruction";
-    const char* counter = "vmcnt";
+    const char* counter = "";
     for (const auto* queue : {&step.wave.vector_memory, &step.wave.other_memory}) {
         for (const Pending& pending : *queue) {
             if (pending.sequence != sequence) continue;
             by = pending.op->instruction->text + " at code address " + hexadecimal(pending.op->instruction->address);
-            if (queue == &step.wave.other_memory) counter = "lgkmcnt";
+            counter = counter_name(step.launch.module.object.architecture.family, pending.kind);
         }
     }
     const bool accumulator = touch.vector && number >= kAccumulators;
     const std::string name = (touch.vector ? (accumulator ? "a" : "v") : "s") +
                              std::to_string(accumulator ? number - kAccumulators : number);
     throw Fault{FaultKind::RegisterNotWaitedFor, std::string(touch.writes ? "writes " : "reads ") + name + ", which " +
-                                                     by + " is about to write: no s_waitcnt covers it by " + counter};
+                                                     by + " is about to write: no wait covers it by " + counter};
 }
 
 /// Whether the instruction may overwrite what an earlier one of the same in-order queue will write.
@@ -102,16 +121,21 @@ void issue(Step& step, Pending pending) {
     pending.sequence = wave.next_sequence++;
     await(wave, pending);
     const bool counts_vector = pending.kind == Pending::Kind::VectorMemory;
+    const bool counts_stores = pending.kind == Pending::Kind::VectorStore;
     const bool lands_early = step.launch.options.shuffle && !pending.copies.empty() && step.launch.random() % 2 == 0;
-    (counts_vector ? wave.vector_memory : wave.other_memory).push_back(std::move(pending));
-    if (counts_vector && lands_early) complete_vector_memory(step, 0);
-    complete_vector_memory(step, kMostVectorMemory);
-    if (wave.other_memory.size() > kMostOther) complete_other(step, kMostOther);
+    auto& queue = counts_vector ? wave.vector_memory : counts_stores ? wave.stores : wave.other_memory;
+    queue.push_back(std::move(pending));
+    if (counts_vector && lands_early) complete_in_order(step, queue, 0);
+    if (counts_vector || counts_stores) return complete_in_order(step, queue, kMostVectorMemory);
+    const uint32_t most = most_other(step.launch.module.object.architecture.family);
+    if (queue.size() > most) complete_other(step, most, most);
 }
 
-void wait_for(Step& step, uint32_t vector_memory, uint32_t other_memory) {
-    if (vector_memory < step.wave.vector_memory.size()) complete_vector_memory(step, vector_memory);
-    if (other_memory < step.wave.other_memory.size()) complete_other(step, other_memory);
+void wait_for(Step& step, const WaitCounts& counts) {
+    Wave& wave = step.wave;
+    complete_in_order(step, wave.vector_memory, counts.loads);
+    complete_in_order(step, wave.stores, counts.stores);
+    if (std::min(counts.lds, counts.scalar) < wave.other_memory.size()) complete_other(step, counts.lds, counts.scalar);
 }
 
 void check_awaited(const Step& step) {
@@ -125,6 +149,9 @@ void check_awaited(const Step& step) {
     }
 }
 
+namespace {
+
+/// Memory instructions under way are not ordered by a barrier: their accesses now count as made behind it.
 void restamp_in_flight(Workgroup& group, Wave& wave) {
     if (group.shadow == nullptr) return;
     for (const Pending& pending : wave.other_memory) {
@@ -133,6 +160,25 @@ void restamp_in_flight(Workgroup& group, Wave& wave) {
             group.shadow->stamp(range.offset, range.bytes, range.write, wave.index, wave.clock, line);
         }
     }
+}
+
+}  // namespace
+
+void signal_barrier(Step& step) {
+    Wave& wave = step.wave;
+    if (wave.signalled || wave.released) {
+        throw Fault{FaultKind::BarrierMisuse, "the wave arrives at the barrier again before it has waited for it"};
+    }
+    wave.signalled = true;
+    wave.signal_clock = wave.clock;
+    ++wave.clock[wave.index];
+    restamp_in_flight(step.group, wave);
+}
+
+void pass_barrier(Wave& wave) {
+    wave.released = false;
+    wave.clock.join(wave.release_clock);
+    wave.state = WaveState::Runs;
 }
 
 }  // namespace emulated_gpu::hip

@@ -97,6 +97,13 @@ void add_private_descriptor(ScalarCursor& scalars) {
     scalars.add(1U << 23 | 3U << 21 | 1U << 19);
 }
 
+/// RDNA4 tells the workgroup's numbers and the wave's in trap registers 9, 7 (two halves) and 8.
+void set_trap_registers(const Workgroup& group, Wave& wave) {
+    wave.set_scalar(kTrapRegisters + 9, group.index[0]);
+    wave.set_scalar(kTrapRegisters + 7, (group.index[1] & 0xffff) | group.index[2] << 16);
+    wave.set_scalar(kTrapRegisters + 8, wave.index << 25);
+}
+
 void set_scalars(const Launch& launch, const Workgroup& group, Wave& wave) {
     const InitialRegisters& initial = launch.kernel.initial;
     ScalarCursor scalars(wave);
@@ -114,39 +121,47 @@ void set_scalars(const Launch& launch, const Workgroup& group, Wave& wave) {
         scalars.add(word);
     }
     scalars.skip_to(initial.user_registers);
+    const bool in_trap_registers = launch.module.object.architecture.family == Family::Rdna4;
     for (uint32_t i = 0; i < 3; ++i) {
-        if (initial.workgroup_id[i]) scalars.add(group.index[i]);
+        if (initial.workgroup_id[i] && !in_trap_registers) scalars.add(group.index[i]);
     }
     if (initial.workgroup_info) scalars.add(0);
     if (initial.private_segment) scalars.add(0);  // every wave's window begins at 0
-    wave.set_pair(kFlatScratch, kScratchWindow);
     wave.set_pair(kExec, wave.launched_lanes);
+    const Family family = launch.module.object.architecture.family;
+    if (family == Family::Cdna) wave.set_pair(kFlatScratch, kScratchWindow);
+    if (family == Family::Rdna4) set_trap_registers(group, wave);
 }
 
 /// Register v0 packs the work item's three numbers, ten bits each.
-void set_vectors(const LaunchShape& shape, Wave& wave) {
-    const auto& extent = shape.workgroup;
+void set_vectors(const Launch& launch, Wave& wave) {
+    const auto& extent = launch.shape.workgroup;
     for_lanes(wave.launched_lanes, [&](uint32_t lane) {
-        const uint32_t item = wave.index * kLanes + lane;
+        const uint32_t item = wave.index * launch.module.wave_lanes() + lane;
         wave.vector[0].at[lane] =
             item % extent[0] | item / extent[0] % extent[1] << 10 | item / extent[0] / extent[1] << 20;
     });
     wave.vector_known[0] = wave.launched_lanes;
 }
 
+uint64_t first_lanes(uint32_t count) {
+    return count == kLanes ? kAllLanes : (uint64_t{1} << count) - 1;
+}
+
 void make_wave(Launch& launch, const Workgroup& group, uint32_t index, uint32_t items, Wave& wave) {
-    const uint32_t lanes = std::min(kLanes, items - index * kLanes);
+    const uint32_t most = launch.module.wave_lanes();
     wave.index = index;
-    wave.launched_lanes = lanes == kLanes ? kAllLanes : (uint64_t{1} << lanes) - 1;
+    wave.all_lanes = first_lanes(most);
+    wave.launched_lanes = first_lanes(std::min(most, items - index * most));
     wave.mode = launch.kernel.mode;
     wave.special_mode = wave.mode.round_32 != 0 || wave.mode.round_16_64 != 0 || wave.mode.denormals_32 != 3 ||
                         wave.mode.denormals_16_64 != 3;
-    wave.vector = std::make_unique_for_overwrite<Lanes32[]>(kVectorRegisters);
+    wave.vector = std::make_unique_for_overwrite<Lanes32[]>(kHeldVectorRegisters);
     wave.scratch.resize(uint64_t{launch.private_bytes} * kLanes);
     wave.clock[index] = 1;
     wave.pc = launch.module.find_op(launch.kernel.entry);
     set_scalars(launch, group, wave);
-    set_vectors(launch.shape, wave);
+    set_vectors(launch, wave);
 }
 
 }  // namespace
@@ -177,7 +192,8 @@ std::unique_ptr<Workgroup> make_workgroup(Launch& launch, uint64_t number) {
                     static_cast<uint32_t>(number / shape.grid[0] % shape.grid[1]),
                     static_cast<uint32_t>(number / shape.grid[0] / shape.grid[1])};
     const uint32_t items = shape.workgroup[0] * shape.workgroup[1] * shape.workgroup[2];
-    const uint32_t waves = (items + kLanes - 1) / kLanes;
+    const uint32_t lanes = launch.module.wave_lanes();
+    const uint32_t waves = (items + lanes - 1) / lanes;
     group->lds.resize(launch.kernel.lds_bytes + shape.dynamic_lds_bytes);
     if (launch.options.check_lds && !group->lds.empty()) {
         group->shadow = std::make_unique<SharedShadow>(group->lds.size(), waves, name_address);

@@ -67,21 +67,38 @@ std::vector<uint8_t> as_bytes(const std::string& text) {
 
 }  // namespace
 
-std::vector<uint8_t> compile_hip(const std::string& source, const std::string& processor,
-                                 const std::string& file_name) {
+std::vector<uint8_t> compile_hip(const std::string& source, const std::string& processor, const std::string& file_name,
+                                 const std::vector<std::string>& options) {
     const kiln::tests::TemporaryFolder folder;
     std::ofstream(folder.in(file_name)) << source;
-    run(folder.path(), {"-x", "hip", "--offload-arch=" + processor, "-nogpulib", "-nogpuinc", "--cuda-device-only",
-                        "--no-gpu-bundle-output", "-std=c++20", "-O3", "-gline-tables-only", "-ffp-contract=off",
-                        "-Wno-unused-command-line-argument", "-o", "object", file_name});
+    std::vector<std::string> arguments{"-x",
+                                       "hip",
+                                       "--offload-arch=" + processor,
+                                       "-nogpulib",
+                                       "-nogpuinc",
+                                       "--cuda-device-only",
+                                       "--no-gpu-bundle-output",
+                                       "-std=c++20",
+                                       "-O3",
+                                       "-gline-tables-only",
+                                       "-ffp-contract=off",
+                                       "-Wno-unused-command-line-argument",
+                                       "-o",
+                                       "object",
+                                       file_name};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    run(folder.path(), std::move(arguments));
     return as_bytes(read_file(folder.in("object")));
 }
 
-std::vector<uint8_t> assemble(const std::string& text, const std::string& processor) {
+std::vector<uint8_t> assemble(const std::string& text, const std::string& processor,
+                              const std::vector<std::string>& options) {
     const kiln::tests::TemporaryFolder folder;
     std::ofstream(folder.in("text.s")) << text;
-    run(folder.path(),
-        {"-x", "assembler", "-target", "amdgcn-amd-amdhsa", "-mcpu=" + processor, "-g0", "-o", "object", "text.s"});
+    std::vector<std::string> arguments{"-x", "assembler", "-target", "amdgcn-amd-amdhsa", "-mcpu=" + processor, "-g0",
+                                       "-o", "object",    "text.s"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    run(folder.path(), std::move(arguments));
     return as_bytes(read_file(folder.in("object")));
 }
 

@@ -21,7 +21,8 @@ float from_bf16(uint16_t bits) {
     return std::bit_cast<float>(uint32_t{bits} << 16);
 }
 
-const std::vector<std::string> kProcessors{"gfx90a", "gfx942", "gfx950"};
+const std::vector<std::string> kCdnaProcessors{"gfx90a", "gfx942", "gfx950"};
+const std::vector<std::string> kProcessors{"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"};
 
 std::vector<float> random_floats(size_t count, uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -94,7 +95,9 @@ TEST_SUITE("emulated_gpu") {
     TEST_CASE("hip: a product of 256 by 256 by 256 by matrix instructions, its time and its counters") {
         constexpr size_t kSize = 256;
         for (const std::string& processor : kProcessors) {
-            Machine machine(compile_hip(kMatrixGemm, processor), processor);
+            const bool is_rdna = family_of(processor) != Family::Cdna;
+            Machine machine(compile_hip(is_rdna ? kWaveMatrixGemm : kMatrixGemm, processor), processor);
+            const uint32_t items = is_rdna ? 128 : 256;
             std::vector<uint16_t> a;
             std::vector<uint16_t> b;
             for (const float value : random_floats(kSize * kSize, 8)) a.push_back(to_bf16(value));
@@ -103,9 +106,9 @@ TEST_SUITE("emulated_gpu") {
             const int size = kSize;
             const Arguments arguments =
                 Arguments().add(machine.upload(a)).add(machine.upload(b)).add(c).add(size).add(size).add(size);
-            machine.run("gemm", {4, 4, 1}, {256, 1, 1}, arguments);
+            machine.run("gemm", {4, 4, 1}, {items, 1, 1}, arguments);
             const std::clock_t start = std::clock();  // of the processor: the machine may be busy
-            const Counters counters = machine.run("gemm", {4, 4, 1}, {256, 1, 1}, arguments);
+            const Counters counters = machine.run("gemm", {4, 4, 1}, {items, 1, 1}, arguments);
             const double milliseconds = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
             std::printf("%s, 256^3 in bf16: %.1f ms: %s\n", processor.c_str(), milliseconds, counters.json().c_str());
             const std::vector<float> products = machine.download<float>(c, kSize * kSize);
@@ -128,12 +131,63 @@ TEST_SUITE("emulated_gpu") {
         }
     }
 
+    TEST_CASE("hip: attention of 1 by 2 by 256 by 64 by matrix instructions, and its time") {
+        constexpr size_t kQueries = 256;
+        constexpr size_t kDepth = 64;
+        constexpr size_t kHeads = 2;
+        const size_t count = kHeads * kQueries * kDepth;
+        const auto rounded = [count](uint64_t seed, float scale) {
+            std::vector<uint16_t> values;
+            for (const float value : random_floats(count, seed)) values.push_back(to_bf16(scale * value));
+            return values;
+        };
+        const std::vector<uint16_t> q = rounded(21, 1.442695F / 8);
+        const std::vector<uint16_t> k = rounded(22, 1);
+        const std::vector<uint16_t> v = rounded(23, 1);
+        for (const std::string& processor : kCdnaProcessors) {
+            Machine machine(compile_hip(kAttention, processor), processor);
+            const uint64_t out = machine.upload(std::vector<float>(count, NAN));
+            const Arguments arguments = Arguments()
+                                            .add(machine.upload(q))
+                                            .add(machine.upload(k))
+                                            .add(machine.upload(v))
+                                            .add(out)
+                                            .add(static_cast<int>(kQueries));
+            machine.run("attention", {kQueries / 64, kHeads, 1}, {256, 1, 1}, arguments);
+            const std::clock_t start = std::clock();
+            const Counters counters = machine.run("attention", {kQueries / 64, kHeads, 1}, {256, 1, 1}, arguments);
+            const double milliseconds = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+            std::printf("%s, attention: %.1f ms\n", processor.c_str(), milliseconds);
+            CHECK(milliseconds < 2000);
+            CHECK(counters.matrix_multiply_adds == 2 * kHeads * kQueries * kQueries * kDepth);
+            const std::vector<float> values = machine.download<float>(out, count);
+            for (size_t row = 0; row < kHeads * kQueries; row += 37) {
+                const size_t head = row / kQueries * kQueries;
+                std::vector<double> sums(kDepth, 0);
+                double total = 0;
+                for (size_t key = head; key < head + kQueries; ++key) {
+                    double score = 0;
+                    for (size_t i = 0; i < kDepth; ++i) {
+                        score += double{from_bf16(q[row * kDepth + i])} * double{from_bf16(k[key * kDepth + i])};
+                    }
+                    const double weight = std::exp2(score);
+                    total += weight;
+                    for (size_t i = 0; i < kDepth; ++i) sums[i] += weight * double{from_bf16(v[key * kDepth + i])};
+                }
+                for (size_t i = 0; i < kDepth; ++i) {
+                    REQUIRE(std::fabs(double{values[row * kDepth + i]} - sums[i] / total) < 3e-3);
+                }
+            }
+        }
+    }
+
     TEST_CASE("hip: softmax") {
         for (const std::string& processor : kProcessors) {
             Machine machine(compile_hip(kSoftmax, processor), processor);
             const std::vector<float> in = random_floats(size_t{5} * 300, 6);
             const uint64_t out = machine.upload(std::vector<float>(size_t{5} * 300, NAN));
-            machine.run("softmax", {5, 1, 1}, {64, 1, 1}, Arguments().add(machine.upload(in)).add(out).add(300));
+            machine.run("softmax", {5, 1, 1}, {machine.module().wave_lanes(), 1, 1},
+                        Arguments().add(machine.upload(in)).add(out).add(300));
             const std::vector<float> values = machine.download<float>(out, size_t{5} * 300);
             for (size_t row = 0; row < 5; ++row) {
                 double sum = 0;

@@ -162,8 +162,11 @@ TEST_SUITE("emulated_gpu") {
         std::filesystem::remove(library);
         const auto on_host = reinterpret_cast<uint64_t (*)(int, uint64_t, uint64_t, uint64_t)>(dlsym(handle, "call"));
         constexpr size_t kCount = 1024;
-        for (const std::string processor : {"gfx90a", "gfx942", "gfx950"}) {
-            Machine machine(compile_hip(gpu_source(), processor), processor);
+        const std::pair<std::string, std::vector<std::string>> targets[] = {
+            {"gfx90a", {}},  {"gfx942", {}},           {"gfx950", {}}, {"gfx1100", {}}, {"gfx1100", {kWideWaves}},
+            {"gfx1201", {}}, {"gfx1201", {kWideWaves}}};
+        for (const auto& [processor, options] : targets) {
+            Machine machine(compile_hip(gpu_source(), processor, "kernel.hip", options), processor);
             const std::vector<uint64_t> a = awkward_words(kCount, 1);
             const std::vector<uint64_t> b = awkward_words(kCount, 2);
             const std::vector<uint64_t> c = awkward_words(kCount, 3);

@@ -1,86 +1,15 @@
 // Each instruction by itself, with values from the CDNA ISA documents or worked out by hand from their definitions.
 
-#include <cstdio>
+#include <doctest/doctest.h>
 
-#include "tests/emulated_gpu/hip_tests/assembly.h"
-#include "tests/emulated_gpu/hip_tests/clang.h"
-#include "tests/emulated_gpu/hip_tests/machine.h"
+#include "tests/emulated_gpu/hip_tests/instruction_rows.h"
 
 namespace emulated_gpu::hip {
 namespace {
 
-/// Runs with a in v[2:3] and s[10:11], b in v[4:5] and s[12:13], c in v[6:7] and s[14:15]. Results: v[8:9], which holds
-/// 0xcafe0000beef0000 before; where the text writes s[8:9] (and SCC), those: s8, and s9 or, if `scc`, SCC.
-struct Row {
-    const char* text;
-    uint64_t a;
-    uint64_t b;
-    uint64_t c;
-    uint64_t expected;
-};
-enum class Kind : uint8_t { Vector, Scalar, ScalarWithScc };
-
-constexpr uint64_t kOld = 0xcafe'0000'beef'0000;
-/// A 32-bit result in v8: v9 keeps what it held.
-constexpr uint64_t low(uint64_t value) {
-    return (kOld & 0xffff'ffff'0000'0000) | value;
-}
-
-std::string load_pair(const std::string& kind, int first, uint64_t value) {
-    char text[160];
-    const char* move = kind == "v" ? "v_mov_b32" : "s_mov_b32";
-    std::snprintf(text, sizeof text, "%s %s%d, 0x%x\n%s %s%d, 0x%x\n", move, kind.c_str(), first,
-                  static_cast<unsigned>(value), move, kind.c_str(), first + 1, static_cast<unsigned>(value >> 32));
-    return text;
-}
-
-std::string body_of(const std::vector<Row>& rows, Kind kind) {
-    std::string body = "s_load_dwordx2 s[4:5], s[0:1], 0x0\nv_mov_b32 v1, 0\ns_waitcnt lgkmcnt(0)\n";
-    for (const Row& row : rows) {
-        const std::string registers = kind == Kind::Vector ? "v" : "s";
-        const int first = kind == Kind::Vector ? 2 : 10;
-        body += load_pair(registers, first, row.a) + load_pair(registers, first + 2, row.b) +
-                load_pair(registers, first + 4, row.c) + load_pair("v", 8, kOld);
-        if (kind == Kind::Vector) {
-            body += load_pair("s", 10, row.a) + load_pair("s", 12, row.b) + load_pair("s", 14, row.c);
-        } else {
-            body += "s_mov_b64 s[8:9], 0\ns_cmp_eq_u32 s8, 1\n";
-        }
-        body += std::string(row.text) + "\n";
-        if (kind == Kind::ScalarWithScc) body += "s_cselect_b32 s9, 1, 0\n";
-        if (kind != Kind::Vector) body += "v_mov_b32 v8, s8\nv_mov_b32 v9, s9\n";
-        body += "s_waitcnt vmcnt(0) lgkmcnt(0)\nglobal_store_dwordx2 v1, v[8:9], s[4:5]\nv_add_u32 v1, 8, v1\n";
-    }
-    return body + "s_endpgm";
-}
-
-void check(const std::vector<Row>& rows, Kind kind, const std::string& processor) {
-    AssemblyKernel kernel;
-    kernel.body = body_of(rows, kind);
-    kernel.lds_bytes = 1024;
-    Machine machine(assemble(assembly_text(kernel, processor), processor), processor);
-    const uint64_t out = machine.upload(std::vector<uint64_t>(rows.size(), 0));
-    machine.run("kernel", {1, 1, 1}, {64, 1, 1}, Arguments().add(out));
-    const std::vector<uint64_t> values = machine.download<uint64_t>(out, rows.size());
-    for (size_t i = 0; i < rows.size(); ++i) {
-        const std::string text =
-            std::string(rows[i].text) + ": " + hexadecimal(values[i]) + ", expected " + hexadecimal(rows[i].expected);
-        CHECK_MESSAGE(values[i] == rows[i].expected, text);
-    }
-}
-
-constexpr uint64_t kF1 = 0x3f80'0000;  // 1.0f
-constexpr uint64_t kF2 = 0x4000'0000;  // 2.0f
-constexpr uint64_t kF3 = 0x4040'0000;  // 3.0f
-constexpr uint64_t kFInfinity = 0x7f80'0000;
-constexpr uint64_t kFNan = 0x7fc0'0000;
-constexpr uint64_t kD1 = 0x3ff0'0000'0000'0000;
-constexpr uint64_t kD2 = 0x4000'0000'0000'0000;
-constexpr uint64_t kD3 = 0x4008'0000'0000'0000;
-
 TEST_SUITE("emulated_gpu") {
     TEST_CASE("hip: integer instructions of vector registers") {
-        check(
+        check_rows(
             {
                 {"v_add_u32 v8, v2, v4", 0xffffffff, 2, 0, low(1)},
                 {"v_sub_u32 v8, v2, v4", 1, 2, 0, low(0xffffffff)},
@@ -145,11 +74,11 @@ TEST_SUITE("emulated_gpu") {
                 {"s_set_gpr_idx_on s12, gpr_idx(SRC0)\nv_mov_b32 v8, v2\ns_set_gpr_idx_off", 11, 4, 33, low(33)},
                 {"s_set_gpr_idx_on s12, gpr_idx(DST)\nv_mov_b32 v4, v2\ns_set_gpr_idx_off", 11, 4, 33, low(11)},
             },
-            Kind::Vector, "gfx90a");
+            RowKind::Vector, "gfx90a");
     }
 
     TEST_CASE("hip: 16-bit instructions, SDWA and DPP") {
-        check(
+        check_rows(
             {
                 {"v_add_u16 v8, v2, v4", 0x1ffff, 2, 0, low(1)},
                 {"v_mul_lo_u16 v8, v2, v4", 0x101, 0x101, 0, low(0x201)},
@@ -201,11 +130,11 @@ TEST_SUITE("emulated_gpu") {
                  "v_mov_b32 v8, s8",
                  0, 0, 0, low(10)},
             },
-            Kind::Vector, "gfx90a");
+            RowKind::Vector, "gfx90a");
     }
 
     TEST_CASE("hip: floating-point instructions") {
-        check(
+        check_rows(
             {
                 {"v_add_f32 v8, v2, v4", kF1, kF2, 0, low(kF3)},
                 {"v_sub_f32 v8, v2, v4", kF3, kF2, 0, low(kF1)},
@@ -264,11 +193,11 @@ TEST_SUITE("emulated_gpu") {
                 {"v_cmp_lg_f64 vcc, v[2:3], v[4:5]\nv_mov_b32 v8, vcc_lo", kD1, kD1, 0, low(0)},
                 {"v_cmp_o_f16 vcc, v2, v4\nv_mov_b32 v8, vcc_lo", 0x7e00, 0x3c00, 0, low(0)},
             },
-            Kind::Vector, "gfx90a");
+            RowKind::Vector, "gfx90a");
     }
 
     TEST_CASE("hip: conversions") {
-        check(
+        check_rows(
             {
                 {"v_cvt_f32_i32 v8, v2", 0xffffffff, 0, 0, low(0xbf800000)},
                 {"v_cvt_f32_u32 v8, v2", 0xffffffff, 0, 0, low(0x4f800000)},
@@ -296,11 +225,11 @@ TEST_SUITE("emulated_gpu") {
                 {"v_cvt_i16_f16 v8, v2", 0xc000, 0, 0, low(0xfffe)},
                 {"v_cvt_f16_u16 v8, v2", 3, 0, 0, low(0x4200)},
             },
-            Kind::Vector, "gfx90a");
+            RowKind::Vector, "gfx90a");
     }
 
     TEST_CASE("hip: fp8 of gfx942") {
-        check(
+        check_rows(
             {
                 {"v_cvt_f32_fp8 v8, v2", 0x40, 0, 0, low(kF1)},         // exponent 8 with bias 8
                 {"v_cvt_f32_bf8 v8, v2", 0x40, 0, 0, low(kF1)},         // exponent 16 with bias 16
@@ -313,11 +242,41 @@ TEST_SUITE("emulated_gpu") {
                 {"v_mov_b64 v[8:9], v[2:3]", 0x123456789, 0, 0, 0x123456789},
                 {"v_lshl_add_u64 v[8:9], v[2:3], v4, v[6:7]", 0x1'0000'0001, 2, 1, 0x4'0000'0005},
             },
-            Kind::Vector, "gfx942");
+            RowKind::Vector, "gfx942");
+    }
+
+    TEST_CASE("hip: fp8 of gfx950, and what else is its own") {
+        // Elements 64 * lane and so on of each lane, as b16, b8 and b4: lane 5 of 16 gets column 5.
+        const std::string write =
+            "v_lshlrev_b32 v10, 3, v0\nv_mul_u32_u24 v2, 0x10001, v0\nv_lshlrev_b32 v2, 4, v2\n"
+            "v_add_u32 v3, 0x30002, v2\nv_add_u32 v2, 0x10000, v2\nds_write_b64 v10, v[2:3]\ns_waitcnt lgkmcnt(0)\n";
+        const std::string read =
+            "\ns_waitcnt lgkmcnt(0)\nv_readlane_b32 s8, v8, 21\nv_readlane_b32 s9, v9, 21\n"
+            "v_mov_b32 v8, s8\nv_mov_b32 v9, s9";
+        const std::string b16 = write + "ds_read_b64_tr_b16 v[8:9], v10" + read;
+        const std::string b8 = write + "ds_read_b64_tr_b8 v[8:9], v10" + read;
+        const std::string b4 = write + "ds_read_b64_tr_b4 v[8:9], v10" + read;
+        check_rows(
+            {
+                {"v_cvt_f32_fp8 v8, v2", 0x38, 0, 0, low(kF1)},  // exponent 7 with bias 7
+                {"v_cvt_f32_bf8 v8, v2", 0x3c, 0, 0, low(kF1)},  // exponent 15 with bias 15
+                {"v_cvt_pk_fp8_f32 v8, v2, v4", kF1, 0x43e00000, 0, low(0xbeef7e38)},
+                {"v_cvt_pk_bf8_f32 v8, v2, v4 op_sel:[0,0,1]", kF1, kFInfinity, 0, low(0x7c3c0000)},
+                {"v_cvt_pk_f32_fp8 v[8:9], v2", 0x4038, 0, 0, kF1 | kF2 << 32},
+                {"v_cvt_sr_fp8_f32 v8, v2, v4 op_sel:[0,0,1,0]", 0x3f880000, 0, 0, low(0xbeef3800)},
+                {"v_minimum3_f32 v8, v2, v4, v6", kF3, kFNan, kF2, low(kFNan)},
+                {"v_maximum3_f32 v8, v2, v4, v6", kF3, kF1, kF2, low(kF3)},
+                {"v_ashr_pk_u8_i32 v8, v2, v4, v6", 0x1000, 0xffffffff, 4, low(0xbeef00ff)},
+                {"v_dot2_f32_bf16 v8, v2, v4, v6", 0x40003f80, 0x40404000, kF1, low(0x41100000)},
+                {b16.c_str(), 0, 0, 0, 0x01d1'0191'0151'0111},
+                {b8.c_str(), 0, 0, 0, 0x0101'0101'0101'0101},
+                {b4.c_str(), 0, 0, 0, 0xfedc'ba98'7654'3210},
+            },
+            RowKind::Vector, "gfx950");
     }
 
     TEST_CASE("hip: scalar instructions") {
-        check(
+        check_rows(
             {
                 {"s_add_u32 s8, s10, s12", 0xffffffff, 1, 0, 1ull << 32},
                 {"s_sub_u32 s8, s10, s12", 0, 1, 0, 0x1'ffffffff},
@@ -342,8 +301,8 @@ TEST_SUITE("emulated_gpu") {
                 {"s_cmpk_gt_i32 s10, 0x8000", 0, 0, 0, 1ull << 32},
                 {"s_addk_i32 s8, -3", 0, 0, 0, 0xfffffffd},
             },
-            Kind::ScalarWithScc, "gfx90a");
-        check(
+            RowKind::ScalarWithScc, "gfx90a");
+        check_rows(
             {
                 {"s_mov_b64 s[8:9], s[10:11]", 0x123456789, 0, 0, 0x123456789},
                 {"s_lshl_b64 s[8:9], s[10:11], s12", 1, 40, 0, 1ull << 40},
@@ -372,7 +331,7 @@ TEST_SUITE("emulated_gpu") {
                  "s_mov_b64 exec, s[10:11]",
                  0, 0, 0, 0},
             },
-            Kind::Scalar, "gfx90a");
+            RowKind::Scalar, "gfx90a");
     }
 
     TEST_CASE("hip: LDS instructions") {
@@ -383,7 +342,7 @@ TEST_SUITE("emulated_gpu") {
         const std::string add = write + "ds_add_rtn_u32 v8, v10, v4\nds_read_b32 v9, v10\ns_waitcnt lgkmcnt(0)";
         const std::string swap = write + "ds_cmpst_rtn_b32 v8, v10, v2, v4\nds_read_b32 v9, v10\ns_waitcnt lgkmcnt(0)";
         const std::string add_float = write + "ds_add_f32 v10, v4\nds_read_b64 v[8:9], v10\ns_waitcnt lgkmcnt(0)";
-        check(
+        check_rows(
             {
                 {read_byte.c_str(), 0x8000, 0, 0, low(0xffffff80)},
                 {read_half.c_str(), 0x12345678, 0, 0, low(0x12340000)},
@@ -392,7 +351,7 @@ TEST_SUITE("emulated_gpu") {
                 {swap.c_str(), 5, 6, 0, 5 | 6ull << 32},
                 {add_float.c_str(), kF1 | 7ull << 32, kF2, 0, kF3 | 7ull << 32},
             },
-            Kind::Vector, "gfx90a");
+            RowKind::Vector, "gfx90a");
     }
 }
 

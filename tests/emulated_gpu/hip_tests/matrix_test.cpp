@@ -15,7 +15,7 @@ struct Shape {
     const char* name;
     int rows, columns, depth, blocks;
     int bits;   // of an element of A and B
-    char type;  // f: f16, b: bf16, s: f32, d: f64, i: i8, 8: fp8
+    char type;  // f: f16, b: bf16, s: f32, d: f64, i: i8, 8: fp8 of gfx942, o: fp8 of the OCP
     const char* processor;
 };
 
@@ -34,7 +34,7 @@ uint64_t encode(char type, int value) {
         return sign << 15 | static_cast<uint32_t>(exponent + 15) << 10 |
                (static_cast<uint32_t>(magnitude << (10 - exponent)) & 0x3ff);
     }
-    return sign << 7 | static_cast<uint32_t>(exponent + 8) << 3 |
+    return sign << 7 | static_cast<uint32_t>(exponent + (type == 'o' ? 7 : 8)) << 3 |
            (static_cast<uint32_t>(magnitude << (3 - exponent)) & 7);
 }
 
@@ -187,6 +187,17 @@ TEST_SUITE("emulated_gpu") {
             {"v_mfma_f32_32x32x16_fp8_fp8", 32, 32, 16, 1, 8, '8', "gfx942"},
             {"v_mfma_f32_16x16x8_xf32", 16, 16, 8, 1, 32, 's', "gfx942"},
             {"v_mfma_f64_16x16x4_f64", 16, 16, 4, 1, 64, 'd', "gfx942"},
+        };
+        for (const Shape& shape : shapes) check(shape, 'a');
+    }
+
+    TEST_CASE("hip: matrix products of gfx950") {
+        const Shape shapes[] = {
+            {"v_mfma_f32_32x32x16_f16", 32, 32, 16, 1, 16, 'f', "gfx950"},
+            {"v_mfma_f32_16x16x32_bf16", 16, 16, 32, 1, 16, 'b', "gfx950"},
+            {"v_mfma_i32_16x16x64_i8", 16, 16, 64, 1, 8, 'i', "gfx950"},
+            {"v_mfma_f32_16x16x32_fp8_fp8", 16, 16, 32, 1, 8, 'o', "gfx950"},
+            {"v_mfma_f32_32x32x16_fp8_fp8", 32, 32, 16, 1, 8, 'o', "gfx950"},
         };
         for (const Shape& shape : shapes) check(shape, 'a');
     }

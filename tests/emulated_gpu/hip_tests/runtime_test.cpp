@@ -157,6 +157,29 @@ TEST_SUITE("emulated_gpu") {
         CHECK(hip.symbol("hiprtcCreateProgram") == nullptr);
     }
 
+    TEST_CASE("hip: devices of RDNA tell their waves and run their code") {
+        setenv("EMULATED_GPU_PROCESSORS", "gfx1100,gfx1201", 1);
+        Library hip("libamdhip64.so.6");
+        const char* const names[] = {"gfx1100", "gfx1201"};
+        for (int number = 0; number < 2; ++number) {
+            std::vector<char> properties(1472);
+            REQUIRE(hip.call("hipGetDevicePropertiesR0600", static_cast<void*>(properties.data()), number) == 0);
+            int lanes = 0;
+            int version[2] = {};
+            std::memcpy(&lanes, properties.data() + 308, sizeof lanes);
+            std::memcpy(version, properties.data() + 360, sizeof version);
+            CHECK(lanes == 32);
+            CHECK(version[0] == (number == 0 ? 11 : 12));
+            CHECK(version[1] == 0);
+            CHECK(std::string(properties.data() + 1160) == names[number]);
+            REQUIRE(hip.call("hipSetDevice", number) == 0);
+            Addition addition(hip, names[number]);
+            CHECK(addition.launch() == 0);
+            CHECK(hip.call("hipDeviceSynchronize") == 0);
+            CHECK(addition.right());
+        }
+    }
+
     TEST_CASE("hip: memory, launches, streams and events") {
         Library hip;
         Addition addition(hip);

@@ -62,7 +62,7 @@ std::string compile_error(const gpu::FoundCompiler& found, const std::string& te
 }
 
 void check_stats(const gpu::SourceCompiler& compiler, const std::string& text, const Target& target) {
-    const codegen::gpu::Source source{text, {{"twice", {}, 64, 512}}};
+    const codegen::gpu::Source source{text, {{"twice", {}, 64, 0, 512}}};
     const gpu::CompiledSource compiled = compiler.compile(text, "twice", target);
     const std::vector<gpu::PhaseStats> stats = gpu::phase_stats(source, compiled, target);
     REQUIRE(stats.size() == 1);
@@ -226,7 +226,7 @@ TEST_SUITE("unit") {
     }
 
     TEST_CASE("compilers: statistics from the log of ptxas, spills included") {
-        const codegen::gpu::Source source{"", {{"k", {}, 256, 1024}}};
+        const codegen::gpu::Source source{"", {{"k", {}, 256, 0, 1024}}};
         gpu::CompiledSource compiled;
         compiled.log =
             "ptxas info    : Compiling entry function 'k' for 'sm_80'\n"

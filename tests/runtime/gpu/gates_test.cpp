@@ -193,7 +193,7 @@ TEST_SUITE("unit") {
                                                       tensor(f32, reinterpret_cast<void*>(1 << 24), {100000})});
         };
         const std::string error = error_of([&] { launch({}); });
-        CHECK_MESSAGE(error.starts_with("user: big.kiln:3:1: error: `ordered` needs "), error);
+        CHECK_MESSAGE(error.starts_with("user: big.kiln:3:6: error: `ordered` needs "), error);
         CHECK(contains(error,
                        " bytes of shared memory for its tiles, and a block of gfx942 has 65536: smaller tiles fit"));
         CHECK(compiled == 0);

@@ -106,9 +106,9 @@ inline codegen::gpu::Source hand_source(const ir::Kernel& kernel, const std::str
         for (const std::size_t place : places) list.push_back(all[place]);
         return list;
     };
-    if (kernel.name == "twice") return {text, {{"twice", values({0, 1, 2}), 64, shared_bytes}}};
+    if (kernel.name == "twice") return {text, {{"twice", values({0, 1, 2}), 64, 0, shared_bytes}}};
     // Parameters x and y, the size N, then the scratch tensor.
-    return {text, {{"reversed_0", values({0, 3}), 32, shared_bytes}, {"reversed_1", values({3, 1}), 32, 0}}};
+    return {text, {{"reversed_0", values({0, 3}), 32, 0, shared_bytes}, {"reversed_1", values({3, 1}), 32, 0, 0}}};
 }
 
 /// Code that only a fake driver takes: its binary form, and its portable one.

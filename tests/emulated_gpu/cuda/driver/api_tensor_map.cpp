@@ -29,6 +29,23 @@ bool fits(const TensorMap& map) {
     return map.box[0] * map.element_bytes() <= uint64_t{16} << static_cast<uint64_t>(map.swizzle);
 }
 
+/// Takes the sizes of dimension `d`; false if the reference does not allow them.
+bool take_dimension(TensorMap& map, uint32_t d, uint64_t extent, uint64_t stride, uint32_t box, uint32_t step) {
+    if (extent == 0 || extent > uint64_t{1} << 32) return false;
+    if (box == 0 || box > kMostBox || step == 0 || step > kMostStep) return false;
+    map.extent[d] = extent;
+    map.box[d] = static_cast<uint16_t>(box);
+    map.step[d] = static_cast<uint8_t>(d == 0 ? 1 : step);  // without interleave the first is ignored
+    map.stride[d] = stride;
+    return d == 0 || (stride % 16 == 0 && stride < uint64_t{1} << 40);
+}
+
+/// Whether the numbers that stand for something are in their ranges.
+bool are_known(int type, int swizzle, int promotion, int fill) {
+    if (bytes_of_type(type) == 0 || swizzle < 0 || swizzle > 3 || promotion < 0 || promotion > 3) return false;
+    return fill == 0 || (fill == 1 && is_float_type(type));
+}
+
 }  // namespace
 
 EMULATED_API cuTensorMapEncodeTiled(void* object, int type, uint32_t rank, void* address, const uint64_t* extents,
@@ -36,30 +53,20 @@ EMULATED_API cuTensorMapEncodeTiled(void* object, int type, uint32_t rank, void*
                                     int swizzle, int promotion, int fill) {
     if (!Driver::get().initialised) return CUDA_ERROR_NOT_INITIALIZED;
     if (object == nullptr || extents == nullptr || box == nullptr || steps == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (reinterpret_cast<uintptr_t>(object) % 64 != 0 || rank == 0 || rank > kMostDimensions)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (rank > 1 && strides == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (reinterpret_cast<uintptr_t>(object) % 64 != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (rank == 0 || rank > kMostDimensions || (rank > 1 && strides == nullptr)) return CUDA_ERROR_INVALID_VALUE;
     if (interleave != 0) return CUDA_ERROR_NOT_SUPPORTED;
-    if (bytes_of_type(type) == 0 || swizzle < 0 || swizzle > 3 || promotion < 0 || promotion > 3)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (fill < 0 || fill > 1 || (fill == 1 && !is_float_type(type))) return CUDA_ERROR_INVALID_VALUE;
+    if (!are_known(type, swizzle, promotion, fill)) return CUDA_ERROR_INVALID_VALUE;
     TensorMap map;
     map.magic = kTensorMapMagic;
     map.address = reinterpret_cast<uint64_t>(address);
     map.rank = static_cast<uint8_t>(rank);
     map.swizzle = static_cast<Swizzle>(swizzle);
     map.fill_bytes = static_cast<uint8_t>(fill == 1 ? bytes_of_type(type) : 0);
-    map.stride[0] = bytes_of_type(type);
     if (map.address == 0 || map.address % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
     for (uint32_t d = 0; d < rank; ++d) {
-        if (extents[d] == 0 || extents[d] > uint64_t{1} << 32) return CUDA_ERROR_INVALID_VALUE;
-        if (box[d] == 0 || box[d] > kMostBox || steps[d] == 0 || steps[d] > kMostStep) return CUDA_ERROR_INVALID_VALUE;
-        map.extent[d] = extents[d];
-        map.box[d] = static_cast<uint16_t>(box[d]);
-        map.step[d] = static_cast<uint8_t>(d == 0 ? 1 : steps[d]);  // without interleave the first is ignored
-        if (d == 0) continue;
-        if (strides[d - 1] % 16 != 0 || strides[d - 1] >= uint64_t{1} << 40) return CUDA_ERROR_INVALID_VALUE;
-        map.stride[d] = strides[d - 1];
+        const uint64_t stride = d == 0 ? bytes_of_type(type) : strides[d - 1];
+        if (!take_dimension(map, d, extents[d], stride, box[d], steps[d])) return CUDA_ERROR_INVALID_VALUE;
     }
     if (!fits(map)) return CUDA_ERROR_INVALID_VALUE;
     std::memset(object, 0, kObjectBytes);

@@ -171,13 +171,13 @@ bool attribute_value(const Device& device, int attribute, int& value) {
             value = 256;
             return true;
         case kWarpSize:
-            value = static_cast<int>(kLanes);
+            value = device.wave_lanes();
             return true;
         case kClockInstructionRate:
             value = 100'000;
             return true;
         case kGcnArch:
-            value = device.processor == "gfx90a" ? 910 : 940;
+            value = 100 * device.major() + 10 * (device.processor == "gfx90a" ? 1 : device.minor());
             return true;
         default:
             return false;
@@ -366,11 +366,11 @@ hipError_t fill_properties(void* properties, int number, const PropertyPlaces& p
     std::memset(bytes, 0, places.bytes);
     const auto put = [&](size_t place, auto value) { std::memcpy(bytes + place, &value, sizeof value); };
     std::snprintf(static_cast<char*>(properties), 256, "%s", device->name().c_str());
-    std::snprintf(reinterpret_cast<char*>(bytes + places.processor), 256, "%s:sramecc+:xnack-",
-                  device->processor.c_str());
+    std::snprintf(reinterpret_cast<char*>(bytes + places.processor), 256, "%s",
+                  device->processor_with_features().c_str());
     put(places.total_memory, device->memory.capacity());
     put(places.shared_per_block, device->lds_bytes());
-    put(places.warp_size, static_cast<int>(kLanes));
+    put(places.warp_size, device->wave_lanes());
     put(places.threads_per_block, 1024);
     put(places.major, device->major());
     put(places.minor, device->minor());

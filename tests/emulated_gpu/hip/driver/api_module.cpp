@@ -97,11 +97,27 @@ hipError_t pack_arguments(const KernelDescription& kernel, void** parameters, vo
     return hipSuccess;
 }
 
-/// Workgroups that fit on a compute unit of four SIMDs with 512 vector registers and 8 waves each (CDNA2, CDNA3).
+/// What a compute unit holds; registers of all lanes of a wave, and how many are given out at once.
+struct UnitLimits {
+    uint32_t simds;
+    uint32_t waves;      // of a SIMD
+    uint32_t registers;  // of a SIMD
+    uint32_t granule;
+};
+constexpr UnitLimits kCdnaUnit{4, 8, 512, 8};
+constexpr UnitLimits kRdnaUnit{2, 16, 1536, 24};  // for waves of 32 (LLVM's "User Guide for AMDGPU Backend", gfx1100)
+
+/// Workgroups that fit on a compute unit.
 int groups_per_unit(const ihipModuleSymbol_t& function, int threads, size_t dynamic_lds) {
-    const uint32_t waves = (static_cast<uint32_t>(threads) + kLanes - 1) / kLanes;
-    const uint32_t registers = std::max(8U, (function.kernel->vector_registers + 7) / 8 * 8);
-    const uint32_t waves_of_unit = 4 * std::min(8U, 512 / registers);
+    const uint32_t lanes = function.kernel->wave_lanes;
+    const bool is_rdna = function.module->device->family() != Family::Cdna;
+    const UnitLimits& unit = is_rdna ? kRdnaUnit : kCdnaUnit;
+    const uint32_t width = is_rdna ? lanes / 32 : 1;  // a wave of 64 takes twice the room of one of 32
+    const uint32_t waves = (static_cast<uint32_t>(threads) + lanes - 1) / lanes;
+    const uint32_t granule = unit.granule / width;
+    const uint32_t used = std::max(1U, function.kernel->vector_registers);
+    const uint32_t registers = (used + granule - 1) / granule * granule;
+    const uint32_t waves_of_unit = unit.simds * std::min(unit.waves, unit.registers / width / registers);
     const uint64_t lds = function.kernel->lds_bytes + dynamic_lds;
     uint64_t fit = waves_of_unit / waves;
     if (lds > 0) fit = std::min<uint64_t>(fit, function.module->device->lds_bytes() / lds);

@@ -89,9 +89,15 @@ struct Device {
     std::string name() const { return "Emulated GPU " + processor; }
     int compute_units() const { return 4; }
     uint64_t lds_bytes() const { return processor == "gfx950" ? 160 * 1024 : 64 * 1024; }
-    /// The digits of the processor: gfx90a is 9.0, and what comes behind a.
-    int major() const { return 9; }
-    int minor() const { return processor == "gfx90a" ? 0 : processor == "gfx942" ? 4 : 5; }
+    Family family() const { return family_of(processor); }
+    int wave_lanes() const { return static_cast<int>(usual_wave_lanes(family())); }
+    /// The digits of the processor: gfx90a is 9.0, gfx1100 is 11.0, and what comes behind.
+    int major() const { return std::stoi(processor.substr(3, processor.size() - 5)); }
+    int minor() const { return processor[processor.size() - 2] - '0'; }
+    /// As hipGetDeviceProperties tells it: with the features that may be on or off.
+    std::string processor_with_features() const {
+        return family() == Family::Cdna ? processor + ":sramecc+:xnack-" : processor;
+    }
     /// Waits for all streams.
     void synchronize();
 };
