@@ -180,6 +180,42 @@ TEST_SUITE("unit") {
         CHECK(big.refusals[0].message.find("smaller tiles fit") != std::string::npos);
     }
 
+    TEST_CASE(
+        "gpu: operands of a loop's product come ahead through as many slots as the schedule says and memory allows") {
+        const auto product = [](int stages, const std::string& facts = "unit 1 align 16") {
+            return matrix_kernel(
+                "    %n = constant 0 : i64\n    %l = constant 32 : i64\n"
+                "    %c = broadcast %z : f32[64, 64]\n"
+                "    %sum = for %k in %n .. %N by %l carry (%t = %c) : f32[64, 64] {\n"
+                "      %a = load %x[%i :+ 64, %k :+ 32] fill %z : f32[64, 32]\n"
+                "      %b = load %x[%k :+ 32, %j :+ 64] fill %z : f32[32, 64]\n"
+                "      %d = dot %a, %b, %t : f32[64, 64]\n      yield %d\n    }\n"
+                "    store %y[%i :+ 64, %j :+ 64], %sum\n",
+                "fits_32_bits schedule (stages = " + std::to_string(stages) + ")", facts);
+        };
+        const std::string three = text_of(product(3));
+        CHECK(count(three, "kiln_commit_copies();") == 3);  // two before the loop
+        CHECK(count(three, "kiln_wait_copies<1>();") == 1);
+        CHECK(count(three, "kiln_shared_barrier();") == 1);
+        CHECK(three.find("% 3u") != std::string::npos);
+        const std::string one = text_of(product(1));
+        CHECK(count(one, "kiln_wait_copies<0>();") == 1);
+        CHECK(count(one, "kiln_shared_barrier();") == 2);
+        CHECK(one.find("% 1u") == std::string::npos);
+        // A slot takes 16 KB and more; a block has 163.
+        CHECK(text_of(product(8)).find("% 8u") != std::string::npos);
+        CHECK(text_of(product(8), *find_target("sm_86").target).find("% 8u") == std::string::npos);
+        // What has no run to copy, and what has no asynchronous copies, passes the registers, through two slots at
+        // most.
+        const std::string loose = text_of(product(3, "unit 0 align 4"));
+        CHECK(loose.find("kiln_copy_async") == std::string::npos);
+        CHECK(count(loose, "kiln_shared_barrier();") == 1);
+        CHECK(loose.find("% 2u") != std::string::npos);
+        const std::string amd = text_of(product(3), *find_target("gfx90a").target);
+        CHECK(amd.find("kiln_copy_async") == std::string::npos);
+        CHECK(amd.find("% 2u") != std::string::npos);
+    }
+
     TEST_CASE("gpu: each phase is a kernel of its own, named after the kernel") {
         const Generated generated = generate(kernel_of(matrix_kernel(kCopy)), sm_80());
         REQUIRE(generated.source.phases.size() == 1);
