@@ -2,6 +2,7 @@
 
 #include "tests/emulated_gpu/common_tests/seeded_bugs.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/emulated_gpu/hip_tests/assembly.h"
@@ -213,6 +214,7 @@ TEST_SUITE("emulated_gpu") {
         const size_t at = source.find("i < n");
         const Machine unused(compile_hip(source, "gfx90a"), "gfx90a");
         source.replace(at, 5, "i <= n");
+        const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n');
         Machine machine(compile_hip(source, "gfx90a", "sum.hip"), "gfx90a");
         const uint64_t in = machine.upload(std::vector<float>(100, 1), "the input");
         const LaunchResult result =
@@ -221,7 +223,8 @@ TEST_SUITE("emulated_gpu") {
         const std::string text = result.report->text();
         CHECK(text.find("kernel vector_add, block (0,0,0), thread (100,0,0), wave 1, lane 36, code address 0x") == 0);
         CHECK(text.find("(global_load_dword") != std::string::npos);
-        CHECK(text.find("sum.hip:26: illegal address: reads 4 bytes at 0x") != std::string::npos);
+        const std::string place = "sum.hip:" + std::to_string(line);
+        CHECK(text.find(place + ": illegal address: reads 4 bytes at 0x") != std::string::npos);
         CHECK(text.find("byte 400 of the 400 bytes of the input") != std::string::npos);
         CHECK(result.report->json().find("\"code_address\": \"0x") != std::string::npos);
     }
