@@ -159,6 +159,14 @@ const std::vector<SeededBug> kExchangeBugs{
              FaultKind::UninitialisedShared),
     reported("register never written, stored", {{"v_add_u32 v9, v9, v7", "v_add_u32 v9, v12, v7"}},
              FaultKind::UninitialisedRegister),
+    reported(
+        "low register never written of a pair that is moved",
+        {{"v_add_u32 v9, v9, v7", "v_mov_b32 v13, 0\n    v_mov_b64 v[14:15], v[12:13]\n    v_add_u32 v9, v9, v14"}},
+        FaultKind::UninitialisedRegister),
+    reported(
+        "high register never written of a pair that is moved",
+        {{"v_add_u32 v9, v9, v7", "v_mov_b32 v12, 0\n    v_mov_b64 v[14:15], v[12:13]\n    v_add_u32 v9, v9, v15"}},
+        FaultKind::UninitialisedRegister),
     reported("register never written, an address", {{"global_store_dword v1,", "global_store_dword v12,"}},
              FaultKind::UninitialisedRegister),
     reported("scalar never written, a branch", {{"s_cmp_lt_u32 s12, 4", "s_cmp_lt_u32 s20, 4"}},
