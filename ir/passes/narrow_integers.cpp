@@ -58,7 +58,7 @@ private:
         Type& type = kernel_[op.result()].type;
         if (type.element == kInt) type.element = ScalarType::I32;
         const bool converts = op.kind == OpKind::Convert || op.kind == OpKind::Saturate;
-        if (!converts || kernel_.type(op.operands[0]) != type) return Verdict::Keep;
+        if (!converts || type.element != ScalarType::I32 || kernel_.type(op.operands[0]) != type) return Verdict::Keep;
         replace(op.result(), op.operands[0]);
         return Verdict::Drop;
     }

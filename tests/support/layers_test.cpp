@@ -97,8 +97,13 @@ Source read_source(const fs::path& root, const fs::path& file) {
     static const std::regex kPattern("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"]");
     Source source{file.generic_string(), {}, 0};
     std::ifstream stream(root / file);
+    bool in_text = false;  // of a program in a raw string
     for (std::string line; std::getline(stream, line);) {
         ++source.lines;
+        const std::size_t text = in_text ? 0 : line.find("R\"(");
+        const bool was_in_text = in_text;
+        if (text != std::string::npos) in_text = line.find(")\"", text) == std::string::npos;
+        if (was_in_text) continue;
         std::smatch match;
         if (line.find("include") == std::string::npos || !std::regex_search(line, match, kPattern)) continue;
         source.includes.push_back({match[1] == "\"" ? from_root(root, file, match[2]) : match[2].str(), source.lines});

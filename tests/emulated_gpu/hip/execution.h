@@ -179,8 +179,8 @@ struct Step {
         for (uint32_t& lane : room.at) lane = value;
         return room.at;
     }
-    /// The lanes in which the source is initialised.
-    uint64_t known(size_t source, uint32_t registers = 1) const;
+    /// The lanes in which the source is initialised: `registers` of it from register `part` on.
+    uint64_t known(size_t source, uint32_t registers = 1, uint32_t part = 0) const;
     uint64_t all_known() const;
     /// The lanes in which the low word of every source is initialised.
     uint64_t low_words_known() const;

@@ -139,16 +139,16 @@ const uint64_t* Step::double_words(size_t source, Lanes64& room) const {
     return room.at;
 }
 
-uint64_t Step::known(size_t source, uint32_t registers) const {
+uint64_t Step::known(size_t source, uint32_t registers, uint32_t part) const {
     const Source& from = op.sources[source];
     if (from.kind == Source::Kind::Constant) return kAllLanes;
     if (from.kind == Source::Kind::Scalar) {
         uint32_t all = ~0U;
-        for (uint32_t i = 0; i < registers; ++i) all &= wave.scalar_known[from.index + i];
+        for (uint32_t i = part; i < part + registers; ++i) all &= wave.scalar_known[from.index + i];
         return all == ~0U ? kAllLanes : 0;
     }
     uint64_t all = kAllLanes;
-    for (uint32_t i = 0; i < registers; ++i) all &= wave.vector_known[from.index + i];
+    for (uint32_t i = part; i < part + registers; ++i) all &= wave.vector_known[from.index + i];
     if (!from.permuted) return all;
     uint64_t moved = 0;
     for (uint32_t lane = 0; lane < kLanes; ++lane) {

@@ -177,12 +177,23 @@ void add_wide_multiplies(DecoderTable& table) {
     with("v_mad_i64_i32", run_wide_multiply_add<true>);
 }
 
+/// v_mov_b64: each word is known if its own source is. Compilers copy two registers that have nothing in common with
+/// it, one of them still unset.
+void run_move_pair(Step& step) {
+    Lanes64 out;
+    step.double_words(0, out);
+    step.put_double(out, step.known(0, 1, 0), step.known(0, 1, 1));
+}
+
 void add_moves(DecoderTable& table) {
     lanewise<U32, U32>(table, "v_mov_b32", InstructionClass::Move, [](uint32_t a) { return a; });
     for (const char* name : {"v_accvgpr_read_b32", "v_accvgpr_write_b32", "v_accvgpr_mov_b32"}) {
         lanewise<U32, U32>(table, name, InstructionClass::Move, [](uint32_t a) { return a; });
     }
-    lanewise<U64, U64>(table, "v_mov_b64", InstructionClass::Move, [](uint64_t a) { return a; });
+    table["v_mov_b64"] = [](Decode& decode) {
+        decode_vector(decode, InstructionClass::Move, ValueType::B64, {ValueType::B64});
+        decode.op().run = run_move_pair;
+    };
     table["v_cndmask_b32"] = [](Decode& decode) { decode_select(decode, ValueType::B32); };
     table["v_cndmask_b16"] = [](Decode& decode) { decode_select(decode, ValueType::B16); };
 }

@@ -240,6 +240,13 @@ TEST_SUITE("emulated_gpu") {
                 {"v_cvt_pk_bf8_f32 v8, v2, v4", kF1, kFNan, 0, low(0xbeef8040)},
                 {"v_cvt_pk_f32_fp8 v[8:9], v2", 0x4840, 0, 0, kF1 | kF2 << 32},
                 {"v_mov_b64 v[8:9], v[2:3]", 0x123456789, 0, 0, 0x123456789},
+                // One word is known though the other, v21 or v22, is not, also where a load under a mask comes between.
+                {"v_mov_b32 v20, 1\nv_mov_b64 v[10:11], v[20:21]\nv_mov_b32 v8, v10", 0, 0, 0, low(1)},
+                {"v_mov_b32 v23, 2\nv_mov_b64 v[10:11], v[22:23]\nv_mov_b32 v8, v11", 0, 0, 0, low(2)},
+                {"v_mov_b32 v20, 3\nv_mov_b64 v[10:11], v[20:21]\ns_mov_b64 s[8:9], exec\ns_mov_b64 exec, 0\n"
+                 "global_load_dword v10, v1, s[4:5]\ns_mov_b64 exec, s[8:9]\nv_mov_b32 v11, 4\n"
+                 "s_waitcnt vmcnt(0)\nv_mov_b64 v[8:9], v[10:11]",
+                 0, 0, 0, 0x4'0000'0003},
                 {"v_lshl_add_u64 v[8:9], v[2:3], v4, v[6:7]", 0x1'0000'0001, 2, 1, 0x4'0000'0005},
             },
             RowKind::Vector, "gfx942");

@@ -2,6 +2,7 @@
 
 #include "tests/emulated_gpu/common_tests/seeded_bugs.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/emulated_gpu/hip_tests/assembly.h"
@@ -158,6 +159,14 @@ const std::vector<SeededBug> kExchangeBugs{
              FaultKind::UninitialisedShared),
     reported("register never written, stored", {{"v_add_u32 v9, v9, v7", "v_add_u32 v9, v12, v7"}},
              FaultKind::UninitialisedRegister),
+    reported(
+        "low register never written of a pair that is moved",
+        {{"v_add_u32 v9, v9, v7", "v_mov_b32 v13, 0\n    v_mov_b64 v[14:15], v[12:13]\n    v_add_u32 v9, v9, v14"}},
+        FaultKind::UninitialisedRegister),
+    reported(
+        "high register never written of a pair that is moved",
+        {{"v_add_u32 v9, v9, v7", "v_mov_b32 v12, 0\n    v_mov_b64 v[14:15], v[12:13]\n    v_add_u32 v9, v9, v15"}},
+        FaultKind::UninitialisedRegister),
     reported("register never written, an address", {{"global_store_dword v1,", "global_store_dword v12,"}},
              FaultKind::UninitialisedRegister),
     reported("scalar never written, a branch", {{"s_cmp_lt_u32 s12, 4", "s_cmp_lt_u32 s20, 4"}},
@@ -213,6 +222,7 @@ TEST_SUITE("emulated_gpu") {
         const size_t at = source.find("i < n");
         const Machine unused(compile_hip(source, "gfx90a"), "gfx90a");
         source.replace(at, 5, "i <= n");
+        const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n');
         Machine machine(compile_hip(source, "gfx90a", "sum.hip"), "gfx90a");
         const uint64_t in = machine.upload(std::vector<float>(100, 1), "the input");
         const LaunchResult result =
@@ -221,7 +231,8 @@ TEST_SUITE("emulated_gpu") {
         const std::string text = result.report->text();
         CHECK(text.find("kernel vector_add, block (0,0,0), thread (100,0,0), wave 1, lane 36, code address 0x") == 0);
         CHECK(text.find("(global_load_dword") != std::string::npos);
-        CHECK(text.find("sum.hip:26: illegal address: reads 4 bytes at 0x") != std::string::npos);
+        const std::string place = "sum.hip:" + std::to_string(line);
+        CHECK(text.find(place + ": illegal address: reads 4 bytes at 0x") != std::string::npos);
         CHECK(text.find("byte 400 of the 400 bytes of the input") != std::string::npos);
         CHECK(result.report->json().find("\"code_address\": \"0x") != std::string::npos);
     }

@@ -127,13 +127,21 @@ int greatest(const std::string& assembly, const std::string& name) {
     return most;
 }
 
+/// Faults that are known: matrix instructions of gfx1100 want every operand twice in a wave, and these launches spill
+/// in each of their configurations. A launch that no longer does leaves this list.
+bool spills_as_known(const NamedShape& shape, const codegen::gpu::Target& target) {
+    return target.name == "gfx1100" &&
+           (shape.name == "gemm, fp8 in blocks" || shape.name == "attention, causal prefill");
+}
+
 void check_amd(const NamedShape& shape, const codegen::gpu::Target& target) {
     CAPTURE(shape.name);
     CAPTURE(target.name);
     const codegen::gpu::Source source = source_of(shape, target);
     const std::string assembly = runtime::hip::assembly(source.text, target);
-    CHECK(greatest(assembly, "vgpr_spill_count") == 0);
-    CHECK(greatest(assembly, "private_segment_fixed_size") == 0);
+    const bool spills = spills_as_known(shape, target);
+    CHECK((greatest(assembly, "vgpr_spill_count") > 0) == spills);
+    CHECK((greatest(assembly, "private_segment_fixed_size") > 0) == spills);
     for (const char* instruction : {"flat_load", "flat_store", "flat_atomic"})
         CHECK(assembly.find(instruction) == std::string::npos);
     const runtime::gpu::SourceCompiler* hiprtc = runtime::hip::hiprtc().compiler;
