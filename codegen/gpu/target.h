@@ -50,7 +50,7 @@ struct Target {
     int shared_banks = 32;    ///< of 4 bytes
     WideSharedLoads wide_shared_loads = WideSharedLoads::InOrder;
     int async_copy_bytes = 0;  ///< the most that one copy from global to shared memory moves past the registers; or 0
-    int sector_bytes = 32;  ///< of global memory: what a request moves at least
+    int sector_bytes = 32;     ///< of global memory: what a request moves at least
     MatrixUnit matrix_unit = MatrixUnit::None;
     std::vector<std::string>
         schedule_names;  ///< that match `schedule` blocks, least specific first: gpu, nvidia, sm_80

@@ -80,7 +80,8 @@ const Malformed kMalformed[] = {
      "`300` is not a constant of type i8"},
     {&ir::kNotAConstant, "kernel @k() { host {\n  %a = constant nan : i8 }", "2:17",
      "`nan` is not a constant of type i8"},
-    {&ir::kTooManyAxes, "kernel @k(%a: in f32<1, 2, 3, 4, 5, 6, 7, 8, 9>)", "1:46", "a shape in the IR has at most 8 axes"},
+    {&ir::kTooManyAxes, "kernel @k(%a: in f32<1, 2, 3, 4, 5, 6, 7, 8, 9>)", "1:46",
+     "a shape in the IR has at most 8 axes"},
     {&ir::kResultCount, "kernel @k(%a: i64) { host {\n  %b = neg %a : i64, i64 }", "2:15",
      "1 results are named and 2 types are given"},
 };

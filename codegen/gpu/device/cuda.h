@@ -241,10 +241,7 @@ KILN_DEVICE unsigned kiln_shared_address(const void* place) {
 }
 
 KILN_DEVICE void kiln_load_matrices_1(unsigned* words, unsigned address) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
-                 : "=r"(words[0])
-                 : "r"(address)
-                 : "memory");
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(words[0]) : "r"(address) : "memory");
 }
 
 KILN_DEVICE void kiln_load_matrices_1_transposed(unsigned* words, unsigned address) {
