@@ -9,6 +9,9 @@
 # own folder), so is the tuning store of the user, and the IR is verified between passes.
 
 set(KILN_TEST_ENVIRONMENT KILN_CACHE=off KILN_TUNING=off KILN_VERIFY=1)
+if(KILN_SANITIZE)  # trials that crash on purpose die of their signal, which the tuner names
+  list(APPEND KILN_TEST_ENVIRONMENT ASAN_OPTIONS=handle_segv=0)
+endif()
 
 # kiln_test_program(NAME FOLDERS folder... [EXCEPT path...] LINK library...): one doctest program of all .cpp files
 # below the folders, but for the excepted ones and those below them.
