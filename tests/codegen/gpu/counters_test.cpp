@@ -8,6 +8,7 @@
 
 #include "emulated_device.h"
 #include "library_case.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace kiln;
 using namespace kiln::test;
@@ -48,8 +49,8 @@ void run(const LibraryCase& test) {
 
 TEST_SUITE("emulated_gpu") {
     TEST_CASE("gpu: products meet no bank conflict and load the fewest sectors of memory, past the registers") {
-        const std::string report = "gpu_counters_test.json";
-        std::remove(report.c_str());
+        const tests::TemporaryFolder folder;
+        const std::string report = folder.in("counters.json");
         setenv("EMULATED_GPU_REPORT", report.c_str(), 1);  // read when the driver starts, in this process of one test
         for (const ir::ScalarType type : {ir::ScalarType::F32, ir::ScalarType::BF16}) {
             CAPTURE(ir::name(type));
@@ -71,6 +72,5 @@ TEST_SUITE("emulated_gpu") {
                 CHECK(counters["async_copy_bytes"] == counters["global_load_bytes"]);
             }
         }
-        std::remove(report.c_str());
     }
 }
