@@ -88,10 +88,6 @@ LibraryCase chain(ir::ScalarType type) {
     return test;
 }
 
-std::string product_label(const LibraryCase& test) {
-    return fmt::format("{} {} {}", test.kernel, ir::name(test.tensors[0].type), ir::name(test.tensors[1].type));
-}
-
 std::string product_source(const LibraryCase& test, const std::string& target) {
     const SpecialisedCase specialised = specialise(test, *find_target(target).target, Proven::All);
     const codegen::gpu::Generated generated = generate(specialised.kernel(), *find_target(target).target);
@@ -129,7 +125,7 @@ const std::vector<LibraryCase>& product_cases() {
 void run_products(const std::string& target, bool is_amd) {
     setenv(is_amd ? "EMULATED_GPU_PROCESSORS" : "EMULATED_GPU_CAPABILITIES", target.substr(is_amd ? 0 : 3).c_str(), 1);
     for (const LibraryCase& test : product_cases()) {
-        CAPTURE(product_label(test));
+        CAPTURE(label(test));
         const SpecialisedCase specialised = specialise(test, *find_target(target).target, Proven::All);
         const codegen::gpu::Generated generated = generate(specialised.kernel(), *find_target(target).target);
         REQUIRE_MESSAGE(generated.refusals.empty(), generated.refusals.front().message);
@@ -175,7 +171,7 @@ TEST_SUITE("unit") {
              "wmma_f32_16x16x16_fp8_fp8_w32_gfx12"},
         };
         for (const auto& row : rows) {
-            CAPTURE(product_label(row.test));
+            CAPTURE(label(row.test));
             CHECK(product_instruction(product_source(row.test, "sm_80")) == row.sm_80);
             CHECK(product_instruction(product_source(row.test, "sm_89")) == row.sm_89);
             CHECK(product_instruction(product_source(row.test, "gfx90a")) == row.gfx90a);

@@ -57,32 +57,58 @@ inline double processor_milliseconds() {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
 }
+/// Random matrices of a GEMM on the device: A of m x k and B of k x n in bf16, C of m x n in f32, all NaN.
+class GemmProblem {
+public:
+    GemmProblem(Machine& machine, size_t m, size_t n, size_t k) : machine_(machine), m_(m), n_(n), k_(k) {
+        for (const float value : random_floats(m * k, 1)) a_.push_back(to_bf16(value));
+        for (const float value : random_floats(k * n, 2)) b_.push_back(to_bf16(value));
+        device_a = machine.upload(a_, "A");
+        device_b = machine.upload(b_, "B");
+        device_c = machine.upload(std::vector<float>(m * n, NAN), "C");
+    }
+    GemmProblem(const GemmProblem&) = delete;
+    GemmProblem& operator=(const GemmProblem&) = delete;
+    ~GemmProblem() {
+        for (const uint64_t address : {device_a, device_b, device_c}) machine_.memory().release(address);
+    }
+
+    /// How far C is from the product in f64.
+    double worst_error() const {
+        const std::vector<float> c = machine_.download<float>(device_c, m_ * n_);
+        double worst = 0;
+        for (size_t row = 0; row < m_; ++row) {
+            for (size_t column = 0; column < n_; ++column) {
+                double sum = 0;
+                for (size_t i = 0; i < k_; ++i)
+                    sum += double{from_bf16(a_[row * k_ + i])} * from_bf16(b_[i * n_ + column]);
+                const double error = std::fabs(c[row * n_ + column] - sum);
+                if (!(error <= worst)) worst = std::isnan(error) ? INFINITY : error;
+            }
+        }
+        return worst;
+    }
+
+    uint64_t device_a = 0, device_b = 0, device_c = 0;
+
+private:
+    Machine& machine_;
+    size_t m_, n_, k_;
+    std::vector<uint16_t> a_, b_;
+};
+
 inline GemmRun run_gemm(Machine& machine, uint32_t m, uint32_t n, uint32_t k, uint32_t threads = 128) {
-    std::vector<uint16_t> a;
-    std::vector<uint16_t> b;
-    for (const float value : random_floats(size_t{m} * k, 1)) a.push_back(to_bf16(value));
-    for (const float value : random_floats(size_t{k} * n, 2)) b.push_back(to_bf16(value));
-    const uint64_t device_a = machine.upload(a, "A");
-    const uint64_t device_b = machine.upload(b, "B");
-    const uint64_t device_c = machine.upload(std::vector<float>(size_t{m} * n, NAN), "C");
+    const GemmProblem problem(machine, m, n, k);
     LaunchShape shape;
     shape.grid = {(n + 63) / 64, (m + 63) / 64, 1};
     shape.block = {threads, 1, 1};
-    shape.parameters = Parameters().add(device_a).add(device_b).add(device_c).add(m).add(n).add(k).bytes();
+    shape.parameters =
+        Parameters().add(problem.device_a).add(problem.device_b).add(problem.device_c).add(m).add(n).add(k).bytes();
     GemmRun run;
     const double start = processor_milliseconds();
     run.result = run_kernel(*machine.module().kernels.at("gemm"), shape, machine.memory(), machine.options, {});
     run.milliseconds = processor_milliseconds() - start;
-    const std::vector<float> c = machine.download<float>(device_c, size_t{m} * n);
-    for (size_t row = 0; row < m; ++row) {
-        for (size_t column = 0; column < n; ++column) {
-            double sum = 0;
-            for (size_t i = 0; i < k; ++i) sum += double{from_bf16(a[row * k + i])} * from_bf16(b[i * n + column]);
-            const double error = std::fabs(c[row * n + column] - sum);
-            if (!(error <= run.worst_error)) run.worst_error = std::isnan(error) ? INFINITY : error;
-        }
-    }
-    for (const uint64_t address : {device_a, device_b, device_c}) machine.memory().release(address);
+    run.worst_error = problem.worst_error();
     return run;
 }
 

@@ -37,34 +37,19 @@ inline void add_map(std::vector<uint8_t>& parameters, const TensorMap& map) {
 
 /// One launch of the Hopper GEMM's kernel; N and K are multiples of 8.
 inline GemmRun run_hopper_gemm(Machine& machine, uint32_t m, uint32_t n, uint32_t k) {
-    std::vector<uint16_t> a;
-    std::vector<uint16_t> b;
-    for (const float value : random_floats(size_t{m} * k, 1)) a.push_back(to_bf16(value));
-    for (const float value : random_floats(size_t{k} * n, 2)) b.push_back(to_bf16(value));
-    const uint64_t device_a = machine.upload(a, "A");
-    const uint64_t device_b = machine.upload(b, "B");
-    const uint64_t device_c = machine.upload(std::vector<float>(size_t{m} * n, NAN), "C");
+    const GemmProblem problem(machine, m, n, k);
     LaunchShape shape;
     shape.grid = {(n + 63) / 64, (m + 63) / 64, 1};
     shape.block = {256, 1, 1};
     shape.dynamic_shared_bytes = size_t{4} * 64 * 64 * 2;
-    add_map(shape.parameters, tensor_map(device_a, 2, {k, m}, {64, 64}, Swizzle::Bytes128));
-    add_map(shape.parameters, tensor_map(device_b, 2, {n, k}, {64, 64}, Swizzle::Bytes128));
-    add_map(shape.parameters, tensor_map(device_c, 4, {n, m}, {64, 64}, Swizzle::None));
+    add_map(shape.parameters, tensor_map(problem.device_a, 2, {k, m}, {64, 64}, Swizzle::Bytes128));
+    add_map(shape.parameters, tensor_map(problem.device_b, 2, {n, k}, {64, 64}, Swizzle::Bytes128));
+    add_map(shape.parameters, tensor_map(problem.device_c, 4, {n, m}, {64, 64}, Swizzle::None));
     shape.parameters.resize(shape.parameters.size() + 4);
     std::memcpy(shape.parameters.data() + shape.parameters.size() - 4, &k, 4);
     GemmRun run;
     run.result = run_kernel(*machine.module().kernels.at("hopper_gemm"), shape, machine.memory(), machine.options, {});
-    const std::vector<float> c = machine.download<float>(device_c, size_t{m} * n);
-    for (size_t row = 0; row < m; ++row) {
-        for (size_t column = 0; column < n; ++column) {
-            double sum = 0;
-            for (size_t i = 0; i < k; ++i) sum += double{from_bf16(a[row * k + i])} * from_bf16(b[i * n + column]);
-            const double error = std::fabs(c[row * n + column] - sum);
-            if (!(error <= run.worst_error)) run.worst_error = std::isnan(error) ? INFINITY : error;
-        }
-    }
-    for (const uint64_t address : {device_a, device_b, device_c}) machine.memory().release(address);
+    run.worst_error = problem.worst_error();
     return run;
 }
 
