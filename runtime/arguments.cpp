@@ -283,7 +283,6 @@ void check_aliasing(const ir::Kernel& kernel, std::span<const ir::Argument> argu
 Checksum launch_key(const frontend::KernelSignature& signature, std::span<const Argument* const> matched,
                     bool with_facts) {
     std::vector<std::int64_t> words;
-    bool all_fit = true;
     for (std::size_t i = 0; i < matched.size(); ++i) {
         if (!signature.parameters[i].is_tensor) continue;
         if (matched[i] == nullptr) {
@@ -293,10 +292,9 @@ Checksum launch_key(const frontend::KernelSignature& signature, std::span<const 
         const Tensor& tensor = std::get<Tensor>(matched[i]->value);
         words.push_back(static_cast<std::int64_t>(tensor.dtype) * 16 + unit_axis(tensor) + 1);
         words.insert(words.end(), tensor.sizes.begin(), tensor.sizes.end());
-        all_fit = all_fit && fits_32_bits(tensor);
         if (with_facts) words.push_back(proven_alignment(tensor));
     }
-    words.push_back(all_fit ? 1 : 0);
+    words.push_back(all_fit_32_bits(matched) ? 1 : 0);
     return checksum({reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]});
 }
 

@@ -16,8 +16,4 @@ std::vector<ScalarType> narrow_integers(const Kernel& kernel, const Facts& facts
     return stored;
 }
 
-bool narrows(const Kernel& kernel, const Facts& facts, const Op& op) {
-    return facts.fits_32_bits(kernel, op);
-}
-
 }  // namespace kiln::codegen::gpu

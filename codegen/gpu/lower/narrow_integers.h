@@ -11,7 +11,4 @@ namespace kiln::codegen::gpu {
 /// The type in which each value of the kernel is kept, by ValueId: its element type, or I32 for a narrow I64.
 std::vector<ir::ScalarType> narrow_integers(const ir::Kernel& kernel, const ir::Facts& facts);
 
-/// Whether the 32-bit form of an op has the value of the 64-bit form, given that its operands and result fit.
-bool narrows(const ir::Kernel& kernel, const ir::Facts& facts, const ir::Op& op);
-
 }  // namespace kiln::codegen::gpu

@@ -281,7 +281,7 @@ std::string PhaseLowering::elementwise_text(const Op& op, const std::vector<std:
         return conversion_text(op, operands[0]);
     }
     const ScalarType element = kernel_.type(op.operands[op.kind == OpKind::Select ? 1 : 0]).element;
-    if (element == ScalarType::I64 && narrows(kernel_, facts_, op)) {
+    if (element == ScalarType::I64 && facts_.fits_32_bits(kernel_, op)) {
         return expression(op.kind, ScalarType::I32, operands, kernel_.freedoms);
     }
     std::vector<std::string> wide = operands;
